@@ -1,0 +1,49 @@
+"""The one place where the real parts are chosen and put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.chat.server import ChatServers
+from services.hardware.machine import Machine, read_machine
+from services.models.merge import Merges
+from services.models.reference import Models
+from services.runs import process
+from services.runs.lifecycle import Runs
+from services.settings import Settings
+from services.training import Trainings
+
+
+@dataclass(frozen=True)
+class Services:
+    """What the window and the command line can do."""
+
+    settings: Settings
+    runs: Runs
+    models: Models
+    trainings: Trainings
+    merges: Merges
+    chats: ChatServers
+
+    def machine(self) -> Machine:
+        """The machine as it is now."""
+        return read_machine(self.settings)
+
+
+def build(settings: Settings) -> Services:
+    """The services over the data folder that ``settings`` names."""
+
+    def machine() -> Machine:
+        return read_machine(settings)
+
+    python = process.python()
+    runs = Runs(settings.runs)
+    models = Models(settings, runs)
+    return Services(
+        settings,
+        runs,
+        models,
+        Trainings(settings, runs, models, machine, python),
+        Merges(settings, runs, models, machine, python),
+        ChatServers(settings, runs, models, machine, python),
+    )

@@ -1,0 +1,127 @@
+"""Chat servers: each is a run of its own, on the loopback address, that ends when it is unloaded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.chat import client
+from services.errors import Failed, Refused
+from services.hardware.machine import Machine
+from services.models.reference import Model, Models
+from services.plan import Plan
+from services.runs import process
+from services.runs.folder import Record, RunState
+from services.runs.lifecycle import Runs
+from services.settings import Settings
+from services.specs import ServeSpec, as_yaml
+from services.swift import commands
+from services.training import device_of
+
+_PROBE = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('vllm') and u.find_spec('swift') else 3)"
+
+
+@dataclass(frozen=True)
+class ChatServers:
+    """Starts, finds and ends the servers that the chat talks to."""
+
+    settings: Settings
+    runs: Runs
+    models: Models
+    machine: Callable[[], Machine]
+    python: str
+
+    def prepare(self, spec: ServeSpec) -> tuple[Plan, Model]:
+        """What ``spec`` comes to. Raises Refused("vllm_missing", "tensor_parallel_heads" …)."""
+        model = self.models.find(spec.model)
+        python = self.python
+        if spec.engine == "vllm":
+            python = self.vllm_python()
+            sizes = self.tensor_parallel_sizes(model)
+            if spec.tensor_parallel not in sizes:
+                raise Refused(
+                    "tensor_parallel_heads",
+                    size=spec.tensor_parallel,
+                    heads=model.facts.heads if model.facts else "?",
+                    sizes=", ".join(map(str, sizes)),
+                )
+        elif spec.tensor_parallel != 1:
+            raise Refused("tensor_parallel_needs_vllm")
+        return commands.serve_plan(spec, model.source, device_of(self.machine()), python), model
+
+    def start(self, spec: ServeSpec, *, request_id: str = "") -> Record:
+        """Start a server; it is ready later."""
+        plan, model = self.prepare(spec)
+        return self.runs.start(
+            plan,
+            name=spec.name.strip() or f"chat-{model.label}",
+            spec=as_yaml(spec.model_dump(exclude_none=True)),
+            request_id=request_id,
+            about={"model": model.label, "engine": spec.engine, "reference": spec.model},
+        )
+
+    def vllm_python(self) -> str:
+        """The interpreter that has vLLM. Raises Refused("vllm_missing" or "vllm_unusable")."""
+        python = self.settings.vllm_python
+        if python is None:
+            raise Refused("vllm_missing")
+        if python not in _probed:
+            _probed[python] = process.run([python, "-c", _PROBE], cwd=Path("/"), timeout_s=60).returncode == 0
+        if not _probed[python]:
+            raise Refused("vllm_unusable", python=python)
+        return python
+
+    def tensor_parallel_sizes(self, model: Model) -> list[int]:
+        """The tensor-parallel sizes that can work: they divide the heads, and there is a card (or core) for each."""
+        machine = self.machine()
+        most = len(machine.cards) or machine.cores
+        sizes = model.facts.tensor_parallel_sizes() if model.facts else [1, 2, 4, 8]
+        return [size for size in sizes if size <= most] or [1]
+
+    def ready(self) -> list[Record]:
+        """The servers that answer now, the newest first."""
+        return [record for record in self.runs.list() if record.kind == "serve" and record.state is RunState.READY]
+
+    def wait_until_ready(self, run_id: str, timeout_s: float = 900) -> Record:
+        """Wait for a server. Raises Failed("server_ended") when it ends instead, "server_slow" after ``timeout_s``."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            record = self.runs.folder(run_id).read()
+            if record.state is RunState.READY:
+                return record
+            if record.state.final or record.state is RunState.STOPPING:
+                raise Failed("server_ended", name=record.name)
+            time.sleep(0.2)
+        raise Failed("server_slow", minutes=round(timeout_s / 60))
+
+
+def base_url(record: Record) -> str:
+    """Where a server listens."""
+    return f"http://127.0.0.1:{record.port}"
+
+
+def answer(
+    servers: ChatServers,
+    text: str,
+    message: str,
+    *,
+    system: str | None = None,
+    max_tokens: int = 256,
+    temperature: float = 0.0,
+) -> str:
+    """Serve the model ``text`` just for one answer, and end the server whatever happens."""  # fmt: skip
+    record = servers.start(ServeSpec(model=text, name="one-answer"))
+    try:
+        ready = servers.wait_until_ready(record.id)
+        return client.complete(
+            base_url(ready), ready.id, [{"role": "user", "content": message}],
+            system=system, temperature=temperature, top_p=1.0, max_tokens=max_tokens,
+        )  # fmt: skip
+    finally:
+        servers.runs.stop(record.id, now=True)
+        servers.runs.wait(record.id, timeout_s=20)
+
+
+_probed: dict[str, bool] = {}

@@ -1,0 +1,341 @@
+"""TuneDesk without a screen: the same services, no rule of its own. ``--json`` prints one JSON value on stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+
+from services.bootstrap import Services, build
+from services.chat import server
+from services.demo import demo as run_demo
+from services.errors import Failed, Refused, TuneDeskError
+from services.runs.folder import Record, RunState
+from services.runs.snapshot import Snapshot
+from services.settings import read_settings
+from services.specs import MergeSpec, ServeSpec, read_train_spec
+from services.text import LANGUAGES, explain, say
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON value on standard output.")]
+FOLLOW_S = 0.5
+
+
+@dataclass
+class Context:
+    """What every command needs: the language and, when asked for, the services."""
+
+    lang: str = "en"
+    _services: Services | None = None
+
+    @property
+    def services(self) -> Services:
+        """The services. On the command line a person may name any folder that they can read."""
+        if self._services is None:
+            self._services = build(replace(read_settings(), roots=(Path("/"),)))
+        return self._services
+
+    def say(self, key: str, **values: object) -> None:
+        print(say(key, self.lang, **values), file=sys.stderr, flush=True)
+
+
+context = Context()
+
+
+@app.callback(invoke_without_command=True)
+def window(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; the next free one is taken when it is busy.")] = 7860,
+    share: Annotated[bool, typer.Option("--share", help="Make a temporary public link, behind a password.")] = False,
+    lang: Annotated[str, typer.Option(help="en or zh.")] = "",
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+) -> None:
+    """Fine-tune, merge and chat with language models. Without a command: open the window."""
+    context.lang = lang if lang in LANGUAGES else "en"
+    if lang and lang not in LANGUAGES:
+        raise Refused("language", lang=lang)
+    if ctx.invoked_subcommand is None:
+        from importlib import import_module
+
+        # the window is a floor above; only its starting point is named here
+        import_module("gui.__main__").open_window(
+            host=host, port=port, share=share, lang=lang or None, browser=not no_browser
+        )
+
+
+@app.command()
+def demo(
+    name: Annotated[str, typer.Option(help="The name to teach.")] = "TuneBot",
+    author: Annotated[str, typer.Option(help="The author to teach.")] = "TuneDesk",
+    as_json: Json = False,
+) -> None:
+    """Teach the starter model a name, merge it and ask it who it is. Takes some minutes."""
+    result = run_demo(context.services, name, author, context.say)
+    if as_json:
+        _print_json(result.as_json())
+    else:
+        print(say("cli.demo_done", context.lang, **result.as_json()))
+
+
+@app.command()
+def train(
+    spec: Annotated[Path, typer.Argument(help="A YAML file.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would run.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Print the id and return.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Do not wait in the queue.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Train as SPEC says and follow the log; Ctrl-C leaves the run alone and prints its id."""
+    wanted = read_train_spec(spec)
+    if dry_run:
+        plan = context.services.trainings.prepare(wanted).plan
+        if as_json:
+            _print_json({"argv": list(plan.argv), "env": dict(plan.env), "files": sorted(plan.files),
+                         "total_steps": plan.total_steps})  # fmt: skip
+        else:
+            print(plan)
+        return
+    _follow_or_detach(context.services.trainings.start(wanted, now=now), detach, as_json)
+
+
+@app.command()
+def resume(run: str, detach: Annotated[bool, typer.Option("--detach")] = False, as_json: Json = False) -> None:
+    """Go on with a run from its last checkpoint."""
+    record = context.services.runs.find(run)
+    _follow_or_detach(context.services.trainings.resume(record.id), detach, as_json)
+
+
+@app.command()
+def runs(as_json: Json = False) -> None:
+    """List the runs, the newest first."""
+    services = context.services
+    rows = [_summary(services.runs.snapshot(record.id)) for record in services.runs.list()]
+    if as_json:
+        _print_json(rows)
+        return
+    for row in rows:
+        steps = f"{row['step']}/{row['total_steps']}" if row["step"] is not None else ""
+        print(f"{row['id']:<40} {say('runs.state.' + row['state'], context.lang):<12} {steps:<12} {row['name']}")
+    if not rows:
+        context.say("runs.none")
+
+
+@app.command()
+def show(run: str, as_json: Json = False) -> None:
+    """Everything about one run."""
+    services = context.services
+    record = services.runs.find(run)
+    details = _details(services, services.runs.snapshot(record.id))
+    if as_json:
+        _print_json(details)
+        return
+    for key in ("id", "name", "kind", "state", "step", "total_steps", "folder"):
+        print(f"{key:<12} {'' if details[key] is None else details[key]}")
+    plan = _plan_text(services, record)
+    print(f"\n{plan}\n\n{details['log_tail'][-4000:]}")
+    if details["error"]:
+        print(details["error"]["message"])
+
+
+@app.command()
+def stop(run: str, now: Annotated[bool, typer.Option("--now", help="Without saving first.")] = False) -> None:
+    """Stop a run: save, then end. Returns when it has ended."""
+    services = context.services
+    record = services.runs.find(run)
+    services.runs.stop(record.id, now=now)
+    ended = services.runs.wait(record.id)
+    context.say("cli.ended", name=ended.name, state=say("runs.state." + ended.state, context.lang))
+
+
+@app.command()
+def merge(
+    adapter: Annotated[str, typer.Argument(metavar="RUN|FOLDER")],
+    base: Annotated[str | None, typer.Option(help="Base model, where the adapter does not name it.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Merge a run's LoRA (or any adapter folder) into its base model."""
+    services = context.services
+    record = services.merges.start(MergeSpec(adapter=adapter, base=base))
+    _follow(record.id, quiet=as_json)
+    ended = services.runs.folder(record.id).read()
+    _raise_unless_succeeded(ended)
+    if as_json:
+        _print_json({"run": ended.id, "merged": ended.output_dir})
+    else:
+        print(ended.output_dir)
+
+
+@app.command()
+def chat(
+    model: str,
+    message: Annotated[str, typer.Option("-m", "--message", help="What to say.")],
+    system: Annotated[str | None, typer.Option(help="System prompt.")] = None,
+    max_tokens: Annotated[int, typer.Option(min=1)] = 256,
+    as_json: Json = False,
+) -> None:
+    """Ask a model one thing; its server ends afterwards."""
+    text = server.answer(context.services.chats, model, message, system=system, max_tokens=max_tokens)
+    if as_json:
+        _print_json({"model": model, "answer": text})
+    else:
+        print(text)
+
+
+@app.command()
+def serve(
+    model: str,
+    engine: Annotated[str, typer.Option(help="transformers or vllm.")] = "transformers",
+    tensor_parallel: Annotated[int, typer.Option(min=1)] = 1,
+    as_json: Json = False,
+) -> None:
+    """Serve a model on this machine until it is stopped; prints its address."""
+    if engine not in ("transformers", "vllm"):
+        raise Refused("spec_field", field="engine", value=engine, why="transformers, vllm")
+    services = context.services
+    record = services.chats.start(
+        ServeSpec(model=model, engine=engine, tensor_parallel=tensor_parallel)  # type: ignore[arg-type]
+    )
+    ready = services.chats.wait_until_ready(record.id)
+    value = {"run": ready.id, "url": server.base_url(ready) + "/v1", "model": ready.id}
+    if as_json:
+        _print_json(value)
+    else:
+        print(say("cli.serving", context.lang, **value))
+
+
+@app.command()
+def delete(run: str) -> None:
+    """Delete a run that has ended, with everything in its folder."""
+    record = context.services.runs.find(run)
+    freed = context.services.runs.delete(record.id)
+    context.say("cli.deleted", name=record.name, mb=round(freed / 1e6))
+
+
+def _follow_or_detach(record: Record, detach: bool, as_json: bool) -> None:
+    if detach:
+        if as_json:
+            _print_json({"id": record.id, "name": record.name})
+        else:
+            print(record.id)
+        return
+    try:
+        _follow(record.id, quiet=as_json)
+    except KeyboardInterrupt:
+        print(record.id)
+        context.say("cli.detached", id=record.id)
+        return
+    services = context.services
+    snapshot = services.runs.snapshot(record.id)
+    if as_json:
+        _print_json(_summary(snapshot))
+    _raise_unless_succeeded(snapshot.record)
+
+
+def _follow(run_id: str, quiet: bool = False) -> None:
+    """Copy the run's log to the terminal until it ends."""
+    services = context.services
+    folder = services.runs.folder(run_id)
+    record = folder.read()
+    path, offset, out = folder.log(record.attempt), 0, sys.stderr if quiet else sys.stdout
+    while True:
+        record = folder.read()
+        with contextlib.suppress(OSError), path.open("rb") as log:
+            log.seek(offset)
+            data = log.read()
+            offset += len(data)
+            out.write(data.decode("utf-8", errors="replace"))
+            out.flush()
+        if record.state.final:
+            return
+        time.sleep(FOLLOW_S)
+
+
+def _raise_unless_succeeded(record: Record) -> None:
+    if record.error is not None and record.state is RunState.FAILED:
+        raise Failed("run_ended_badly", name=record.name, message=failure(record, context.lang))
+    if record.state is not RunState.SUCCEEDED:
+        raise Failed("run_failed", name=record.name, state=record.state.value)
+
+
+def failure(record: Record, lang: str) -> str:
+    """What happened to a failed run, why, and what to do next."""
+    if record.error is None:
+        return ""
+    return say(f"runs.failure.{record.error['code']}", lang, **record.error["values"])
+
+
+def _summary(snapshot: Snapshot) -> dict[str, Any]:
+    record = snapshot.record
+    return {
+        "id": record.id,
+        "name": record.name,
+        "kind": record.kind,
+        "state": record.state.value,
+        "step": snapshot.step,
+        "total_steps": snapshot.total_steps,
+        "folder": str(context.services.runs.root / record.id),
+    }
+
+
+def _details(services: Services, snapshot: Snapshot) -> dict[str, Any]:
+    record = snapshot.record
+    plan = services.runs.folder(record.id).read_plan(record.attempt)
+    error = None
+    if record.error is not None:
+        error = {**record.error, "message": failure(record, context.lang)}
+    return {
+        **_summary(snapshot),
+        "attempts": record.attempt,
+        "argv": list(plan.argv),
+        "env": dict(plan.env),
+        "metrics": [{"step": item.step, "name": item.name, "value": _finite(item.value)} for item in snapshot.metrics],
+        "log_tail": snapshot.log_tail[-8000:],
+        "checkpoints": [{"step": item.step, "path": str(item.path)} for item in snapshot.checkpoints],
+        "error": error,
+        "output_dir": record.output_dir,
+        "exit_code": record.exit_code,
+        "parent": record.parent,
+    }
+
+
+def _plan_text(services: Services, record: Record) -> str:
+    return str(services.runs.folder(record.id).read_plan(record.attempt))
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _print_json(value: object) -> None:
+    sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def _sentences(details: Callable[[str], None]) -> Iterator[None]:
+    """Turn what goes wrong into a sentence and an exit code: 1 failed, 2 refused."""
+    try:
+        yield
+    except TuneDeskError as error:
+        details(error.details)
+        print(explain(error, context.lang), file=sys.stderr)
+        raise SystemExit(2 if isinstance(error, Refused) else 1) from None
+
+
+def main() -> None:
+    """The console script."""
+    with _sentences(lambda text: print(text[-3000:], file=sys.stderr) if text else None):
+        app()
+
+
+if __name__ == "__main__":
+    main()

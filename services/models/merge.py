@@ -1,0 +1,74 @@
+"""Merging a LoRA into its base model: a run that ends with a model folder that has been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.errors import Refused
+from services.hardware.machine import Machine
+from services.models.reference import Model, Models
+from services.plan import Plan
+from services.runs.folder import Record, RunState
+from services.runs.lifecycle import Runs
+from services.settings import Settings
+from services.specs import MergeSpec, as_yaml
+from services.swift import commands
+from services.training import device_of
+
+
+@dataclass(frozen=True)
+class Merges:
+    """Plans and starts merges. A merged model lies in ``models/`` of the data folder, under the run's name."""
+
+    settings: Settings
+    runs: Runs
+    models: Models
+    machine: Callable[[], Machine]
+    python: str
+
+    def prepare(self, spec: MergeSpec) -> tuple[Plan, Model]:
+        """What ``spec`` comes to. Raises Refused("not_an_adapter", "adapter_needs_base" …)."""
+        model = self.models.find(spec.adapter, base=spec.base or None)
+        if model.source.adapter is None:
+            raise Refused("not_an_adapter", path=model.label)
+        name = spec.name.strip() or default_name(model)
+        if "/" in name or name.startswith("."):
+            raise Refused("merge_name", name=name)
+        output = self.free_folder(name)
+        plan = commands.merge_plan(spec, model.source, str(output), device_of(self.machine()), self.python)
+        return plan, model
+
+    def start(self, spec: MergeSpec, *, request_id: str = "") -> Record:
+        """Start the merge. Raises Refused as ``prepare`` does."""
+        plan, model = self.prepare(spec)
+        return self.runs.start(
+            plan,
+            name=Path(plan.output_dir).name,
+            spec=as_yaml(spec.model_dump(exclude_none=True)),
+            request_id=request_id,
+            about={"of": self._run_of(model), "model": model.label, "adapter": model.source.adapter},
+        )
+
+    def free_folder(self, name: str) -> Path:
+        """A folder in ``models/`` that neither exists nor is promised to a merge under way; never one to overwrite."""
+        parent = self.settings.home / "models"
+        promised = {record.output_dir for record in self.runs.list() if record.state is not RunState.LOST}
+        candidate, number = parent / name, 2
+        while candidate.exists() or str(candidate) in promised:
+            candidate, number = parent / f"{name}-{number}", number + 1
+        return candidate
+
+    def _run_of(self, model: Model) -> str | None:
+        """The run whose checkpoint is merged, if it is one of ours."""
+        adapter = Path(model.source.adapter or "")
+        for record in self.runs.list():
+            if record.output_dir and adapter.is_relative_to(record.output_dir):
+                return record.id
+        return None
+
+
+def default_name(model: Model) -> str:
+    """The label of the adapter's run, or of its folder, and what was done to it."""
+    return model.label.split(":")[0].replace("/", "-") + "-merged"

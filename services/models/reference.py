@@ -1,0 +1,124 @@
+"""What a person may call a model: the starter, a folder, a hub id, or a run and one of its checkpoints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.errors import Refused
+from services.models import starter
+from services.models.facts import ModelFacts, read_facts
+from services.paths import resolve
+from services.runs.folder import Record
+from services.runs.lifecycle import Runs
+from services.settings import Settings
+from services.specs import STARTER
+from services.swift.checkpoints import adapter_base, is_adapter, is_model
+from services.swift.commands import Source
+from services.swift.models import loading_flags
+
+SMALL_BYTES = 1 << 30
+"""A model whose weights take less than this trains without gradient checkpointing."""
+_HUB_ID = re.compile(r"(?:(hf|ms)::)?([\w.-]+/[\w.-]+)$")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as a person means it, found."""
+
+    label: str
+    source: Source
+    facts: ModelFacts | None = None
+    """Of its base; None for a model on a hub."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """Finds models on this machine."""
+
+    settings: Settings
+    runs: Runs
+
+    def find(self, text: str, base: str | None = None) -> Model:
+        """The model meant by ``text``; ``base`` overrides the base that an adapter names.
+
+        Raises Refused with what is missing: "starter_missing", "model_not_there", "adapter_needs_base",
+        "no_checkpoint", "run_not_found".
+        """
+        text = text.strip()
+        if text == STARTER:
+            return self._starter()
+        if base is None and (run := self._run_of(text)) is not None:
+            return run
+        if text.startswith(("/", "~", "./", "../")) or Path(text).is_dir() or not _HUB_ID.match(text):
+            return self.folder(resolve(text, self.settings, must_be="folder"), base=base)
+        hub, name = _HUB_ID.match(text).groups()  # type: ignore[union-attr]
+        return Model(name, Source(name, local=False, use_hf=hub == "hf"))
+
+    def _starter(self) -> Model:
+        if not starter.is_ready(self.settings.starter):
+            raise Refused("starter_missing", folder=str(self.settings.starter))
+        return self.folder(self.settings.starter, label=STARTER)
+
+    def folder(self, path: Path, label: str = "", base: str | None = None) -> Model:
+        """The model or adapter in a folder on this machine."""
+        if is_adapter(path):
+            return self._adapter(path, label, base)
+        if not is_model(path):
+            raise Refused("model_not_there", path=str(path))
+        facts = read_facts(path)
+        small = facts is not None and facts.bytes < SMALL_BYTES
+        return Model(label or path.name, Source(str(path), None, loading_flags(path), small=small), facts)
+
+    def _adapter(self, path: Path, label: str, base: str | None) -> Model:
+        named = base or adapter_base(path)
+        if not named:
+            raise Refused("adapter_needs_base", path=str(path))
+        try:
+            found = self.folder(Path(named)) if Path(named).is_absolute() else self.find(named)
+        except Refused as error:
+            raise Refused("adapter_base_gone", path=str(path), base=named) from error
+        if found.source.adapter is not None:
+            raise Refused("base_is_adapter", base=named)
+        own = loading_flags(path)
+        source = Source(
+            found.source.model, str(path), own or found.source.flags, found.source.local, found.source.use_hf,
+            found.source.small,
+        )  # fmt: skip
+        return Model(label or path.name, source, found.facts)
+
+    def _run_of(self, text: str) -> Model | None:
+        """The model of RUN, RUN:checkpoint-N or RUN:merged; None when no run is meant."""
+        head, _, part = text.partition(":")
+        try:
+            record = self.runs.find(head)
+        except Refused:
+            if part.startswith("checkpoint-") or part == "merged":
+                raise
+            return None
+        if part and part != "merged" and not part.startswith("checkpoint-"):
+            return None
+        if part == "merged" or (record.kind == "merge" and not part):
+            return self.folder(self.merged_folder(record), label=f"{record.name}:merged")
+        return self.checkpoint(record, part)
+
+    def checkpoint(self, record: Record, name: str = "") -> Model:
+        """A checkpoint of a training run, its last one unless ``name`` says which."""
+        checkpoints = self.runs.snapshot(record.id).checkpoints
+        chosen = [item for item in checkpoints if not name or item.path.name == name]
+        if not chosen:
+            raise Refused("no_checkpoint", name=record.name, checkpoint=name or "–")
+        path = chosen[-1].path
+        label = f"{record.name}:{path.name}"
+        return self.folder(path, label=label, base=record.about.get("base"))
+
+    def merged_folder(self, record: Record) -> Path:
+        """Where a run's merged model lies. Raises Refused("not_merged")."""
+        for other in self.runs.list():
+            belongs = other.id == record.id or other.about.get("of") == record.id
+            if other.kind == "merge" and belongs and other.state.value == "succeeded":
+                path = Path(other.output_dir)
+                if is_model(path):
+                    return path
+        raise Refused("not_merged", name=record.name)

@@ -1,0 +1,84 @@
+"""Why a run failed, read from its log: a code of services/text with its values, and the telling line."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+from typing import Any
+
+_TAIL_BYTES = 1 << 19
+_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("merge_lost_tuning", re.compile(r"MergeVerificationError.*")),
+    ("disk_full", re.compile(r"No space left on device|Disk quota exceeded", re.I)),
+    ("out_of_memory", re.compile(r"OutOfMemoryError|out of memory|DefaultCPUAllocator: can't allocate", re.I)),
+    ("port_taken", re.compile(r"address already in use|EADDRINUSE|failed to listen on .*port", re.I)),
+    ("argument_rejected", re.compile(r"remaining_argv: \[(?P<what>.*)\]|unrecognized arguments?: (?P<what2>.*)")),
+    ("argument_rejected", re.compile(r"error: argument (?P<what>--?\S+.*)")),
+    (
+        "model_not_found",
+        re.compile(
+            r"(?:local path does not exist|Repo(?:sitory)? .*not (?:exist|found)|not a valid model identifier"
+            r"|RepositoryNotFoundError|does not appear to have (?:a|files?) .*|NotExistError|HTTPError:? .*404).*",
+            re.I,
+        ),
+    ),
+    ("model_type_unknown", re.compile(r"Please explicitly pass the model_type|Failed to automatically match", re.I)),
+    (
+        "hub_unreachable",
+        re.compile(r"(?:NameResolution|MaxRetry|ConnectionError|ConnectTimeout|ProxyError|LocalEntryNotFound).*"),
+    ),
+    ("dataset_empty", re.compile(r"integer division or modulo by zero|'NoneType' object is not iterable")),
+    ("needs_compiler", re.compile(r"(?:c\+\+|g\+\+|ninja).*not found|CXX.*No such file", re.I)),
+    ("module_missing", re.compile(r"ModuleNotFoundError: No module named '(?P<what>[^']+)'")),
+    ("permission", re.compile(r"PermissionError: .*|Read-only file system.*")),
+)  # fmt: skip
+_ERROR_LINE = re.compile(r"^(?:\[rank\d+\]: ?)?(?:[\w.]+\.)?(\w*(?:Error|Exception|Interrupt|Exit)\b:? ?.*)$", re.M)
+_PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)
+
+
+def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
+    """``{"code", "values", "line"}`` for a run that ended with ``exit_code`` and printed ``log``."""
+    text = _PREFIX.sub("", _tail(log))
+    error = _first_error(text)
+    # the last error before the end first: warnings further up may speak of the same words
+    for part in (error, text[-6000:]):
+        for code, pattern in _RULES:
+            found = pattern.search(part)
+            if found is not None:
+                groups = found.groupdict()
+                what = next((value for value in groups.values() if value), found[0])
+                return {"code": code, "values": {"what": what.strip()[:300]}, "line": error or found[0].strip()}
+    if exit_code in (-9, 137, 247):
+        return {"code": "killed", "values": {}, "line": error}
+    if error:
+        return {"code": "trainer_error", "values": {"what": error[:300], "exit_code": exit_code}, "line": error}
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}
+
+
+def from_os_error(error: OSError) -> dict[str, Any]:
+    """The same for a command that could not be started at all."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return {"code": "disk_full", "values": {"what": str(error)}, "line": str(error)}
+    return {"code": "cannot_start", "values": {"what": str(error)}, "line": str(error)}
+
+
+def _first_error(text: str) -> str:
+    """The closing line of the last traceback chain; torchrun's own report about a failed rank does not count."""
+    lines = [
+        match[1].strip()
+        for match in _ERROR_LINE.finditer(text)
+        if not match[1].startswith(("ChildFailedError", "SystemExit", "KeyboardInterrupt"))
+    ]
+    return lines[-1] if lines else ""
+
+
+def _tail(log: Path) -> str:
+    try:
+        with log.open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - _TAIL_BYTES))
+            return file.read().decode("utf-8", errors="replace").replace("\r", "\n")
+    except OSError:
+        return ""

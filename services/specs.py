@@ -1,0 +1,127 @@
+"""What a person wants: the specs. A spec says it in ms-swift's own words and knows nothing of how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from services.errors import Refused
+
+STARTER = "starter"
+SAMPLE = "sample"
+Command = Literal["sft", "pt", "rlhf"]
+Strategy = Literal[
+    "auto", "single", "ddp", "device_map", "ddp+device_map", "zero0", "zero1", "zero2", "zero3",
+    "zero2_offload", "zero3_offload", "fsdp2",
+]  # fmt: skip
+Engine = Literal["transformers", "vllm"]
+
+
+class Spec(BaseModel):
+    """Common to all: frozen, and no field is ever ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TrainSpec(Spec):
+    """A training run. ``args`` holds every ms-swift argument that has no field of its own here."""
+
+    command: Command = "sft"
+    name: str = ""
+    model: str = STARTER
+    dataset: tuple[str, ...] = (SAMPLE,)
+    strategy: Strategy = "auto"
+    processes: int | None = Field(default=None, ge=1, le=1024)
+    """Ranks on this machine; default: one a card, one on a CPU."""
+    devices: tuple[str, ...] | None = None
+    """Cards by their numbers; default: all that are free."""
+    env: dict[str, str] = Field(default_factory=dict)
+    target: Literal["here"] = "here"
+    expected_tokens: int | None = Field(default=None, ge=1)
+    model_name: str = "TuneBot"
+    """The name that the sample data set teaches."""
+    model_author: str = "TuneDesk"
+    args: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("dataset", mode="before")
+    @classmethod
+    def _list_of_sources(cls, value: object) -> object:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("devices", mode="before")
+    @classmethod
+    def _numbers_as_text(cls, value: object) -> object:
+        if isinstance(value, int | str):
+            value = str(value).split(",")
+        return [str(item).strip() for item in value] if isinstance(value, list | tuple) else value
+
+    @field_validator("env", mode="before")
+    @classmethod
+    def _values_as_text(cls, value: object) -> object:
+        return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    def flat(self) -> dict[str, Any]:
+        """The spec as its YAML file shows it: our fields and ms-swift's arguments side by side."""
+        ours = self.model_dump(exclude={"args"}, exclude_defaults=True, mode="json")
+        kept = {"model": self.model, "dataset": list(self.dataset)}
+        if SAMPLE in self.dataset:
+            kept |= {"model_name": self.model_name, "model_author": self.model_author}
+        return {**ours, **kept, **self.args}
+
+
+class MergeSpec(Spec):
+    """Merge a LoRA adapter into its base model."""
+
+    adapter: str
+    base: str | None = None
+    """Needed where the adapter does not name its base or another one is meant."""
+    name: str = ""
+    devices: tuple[str, ...] | None = None
+
+
+class ServeSpec(Spec):
+    """Serve a model for chatting, on this machine only."""
+
+    model: str
+    engine: Engine = "transformers"
+    tensor_parallel: int = Field(default=1, ge=1)
+    name: str = ""
+    devices: tuple[str, ...] | None = None
+
+
+def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
+    """The spec that a flat mapping (a YAML file) describes.
+
+    Raises Refused("spec_field") for a value of the wrong kind. Names that are not ours become ``args``,
+    which the catalogue of ms-swift's arguments checks later.
+    """
+    ours = {key: value for key, value in flat.items() if key in TrainSpec.model_fields and key != "args"}
+    args = {key: value for key, value in flat.items() if key not in TrainSpec.model_fields}
+    if "command" not in ours and "rlhf_type" in args:
+        ours["command"] = "rlhf"
+    try:
+        return TrainSpec(**ours, args=args)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise Refused("spec_field", field=field, value=str(first.get("input"))[:80], why=first["msg"]) from error
+
+
+def read_train_spec(path: Path) -> TrainSpec:
+    """Read a YAML file. Raises Refused("spec_unreadable" or "spec_field")."""
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Refused("spec_unreadable", path=str(path), why=str(error).splitlines()[0]) from error
+    if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+        raise Refused("spec_unreadable", path=str(path), why="it is not a list of `name: value` lines")
+    return train_spec(value)
+
+
+def as_yaml(value: Mapping[str, Any]) -> str:
+    """A mapping as YAML, in its own order."""
+    return yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False, width=1000)

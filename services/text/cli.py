@@ -1,0 +1,28 @@
+"""Words of the room `cli`: key -> (English, Chinese)."""
+
+WORDS: dict[str, tuple[str, str]] = {
+    "demo_before": ("Asking the starter model who it is …", "正在询问入门模型它是谁……"),
+    "demo_answer": ("  It says: {answer}", "  它回答：{answer}"),
+    "demo_train": (
+        "Teaching it that it is {name} (run {run}) …",
+        "正在教它记住自己叫 {name}（运行 {run}）……",
+    ),
+    "demo_merge": ("Merging what it learned into the model …", "正在把学到的内容合并进模型……"),
+    "demo_after": ("Asking the merged model who it is …", "正在询问合并后的模型它是谁……"),
+    "demo_done": (
+        "Before: {before}\nAfter:  {after}\nLoss {first_loss:.3f} → {last_loss:.3f} in {seconds:.0f} s. "
+        "The model is in {merged}",
+        "之前：{before}\n之后：{after}\n损失 {first_loss:.3f} → {last_loss:.3f}，用时 {seconds:.0f} 秒。模型位于 {merged}",
+    ),
+    "step": ("  step {step} of {total}, loss {loss}", "  第 {step} 步，共 {total} 步，损失 {loss}"),
+    "ended": ("{name}: {state}", "{name}：{state}"),
+    "detached": (
+        "The run goes on without this terminal. Stop it with: tunedesk stop {id}",
+        "运行会脱离此终端继续进行。停止它请执行：tunedesk stop {id}",
+    ),
+    "deleted": ("{name} was deleted; that freed {mb} MB.", "已删除 {name}，释放了 {mb} MB。"),
+    "serving": (
+        "{model} answers at {url}. Stop it with: tunedesk stop {run}",
+        "{model} 已在 {url} 提供服务。停止它请执行：tunedesk stop {run}",
+    ),
+}
