@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import math
 import sys
@@ -50,19 +51,26 @@ class Context:
 context = Context()
 
 
+def _speak(lang: str) -> str:
+    if lang and lang not in LANGUAGES:
+        raise Refused("language", lang=lang)
+    context.lang = lang or context.lang
+    return lang
+
+
+Lang = Annotated[str, typer.Option("--lang", callback=_speak, help="en or zh.")]
+
+
 @app.callback(invoke_without_command=True)
 def window(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port; the next free one is taken when it is busy.")] = 7860,
     share: Annotated[bool, typer.Option("--share", help="Make a temporary public link, behind a password.")] = False,
-    lang: Annotated[str, typer.Option(help="en or zh.")] = "",
+    lang: Lang = "",
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
     """Fine-tune, merge and chat with language models. Without a command: open the window."""
-    context.lang = lang if lang in LANGUAGES else "en"
-    if lang and lang not in LANGUAGES:
-        raise Refused("language", lang=lang)
     if ctx.invoked_subcommand is None:
         from importlib import import_module
 
@@ -77,6 +85,7 @@ def demo(
     name: Annotated[str, typer.Option(help="The name to teach.")] = "TuneBot",
     author: Annotated[str, typer.Option(help="The author to teach.")] = "TuneDesk",
     as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Teach the starter model a name, merge it and ask it who it is. Takes some minutes."""
     result = run_demo(context.services, name, author, context.say)
@@ -93,6 +102,7 @@ def train(
     detach: Annotated[bool, typer.Option("--detach", help="Print the id and return.")] = False,
     now: Annotated[bool, typer.Option("--now", help="Do not wait in the queue.")] = False,
     as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Train as SPEC says and follow the log; Ctrl-C leaves the run alone and prints its id."""
     wanted = read_train_spec(spec)
@@ -108,14 +118,16 @@ def train(
 
 
 @app.command()
-def resume(run: str, detach: Annotated[bool, typer.Option("--detach")] = False, as_json: Json = False) -> None:
+def resume(
+    run: str, detach: Annotated[bool, typer.Option("--detach")] = False, as_json: Json = False, _lang: Lang = ""
+) -> None:
     """Go on with a run from its last checkpoint."""
     record = context.services.runs.find(run)
     _follow_or_detach(context.services.trainings.resume(record.id), detach, as_json)
 
 
 @app.command()
-def runs(as_json: Json = False) -> None:
+def runs(as_json: Json = False, _lang: Lang = "") -> None:
     """List the runs, the newest first."""
     services = context.services
     rows = [_summary(services.runs.snapshot(record.id)) for record in services.runs.list()]
@@ -130,7 +142,7 @@ def runs(as_json: Json = False) -> None:
 
 
 @app.command()
-def show(run: str, as_json: Json = False) -> None:
+def show(run: str, as_json: Json = False, _lang: Lang = "") -> None:
     """Everything about one run."""
     services = context.services
     record = services.runs.find(run)
@@ -147,7 +159,9 @@ def show(run: str, as_json: Json = False) -> None:
 
 
 @app.command()
-def stop(run: str, now: Annotated[bool, typer.Option("--now", help="Without saving first.")] = False) -> None:
+def stop(
+    run: str, now: Annotated[bool, typer.Option("--now", help="Without saving first.")] = False, _lang: Lang = ""
+) -> None:
     """Stop a run: save, then end. Returns when it has ended."""
     services = context.services
     record = services.runs.find(run)
@@ -161,6 +175,7 @@ def merge(
     adapter: Annotated[str, typer.Argument(metavar="RUN|FOLDER")],
     base: Annotated[str | None, typer.Option(help="Base model, where the adapter does not name it.")] = None,
     as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Merge a run's LoRA (or any adapter folder) into its base model."""
     services = context.services
@@ -181,6 +196,7 @@ def chat(
     system: Annotated[str | None, typer.Option(help="System prompt.")] = None,
     max_tokens: Annotated[int, typer.Option(min=1)] = 256,
     as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Ask a model one thing; its server ends afterwards."""
     text = server.answer(context.services.chats, model, message, system=system, max_tokens=max_tokens)
@@ -196,6 +212,7 @@ def serve(
     engine: Annotated[str, typer.Option(help="transformers or vllm.")] = "transformers",
     tensor_parallel: Annotated[int, typer.Option(min=1)] = 1,
     as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Serve a model on this machine until it is stopped; prints its address."""
     if engine not in ("transformers", "vllm"):
@@ -213,7 +230,7 @@ def serve(
 
 
 @app.command()
-def delete(run: str) -> None:
+def delete(run: str, _lang: Lang = "") -> None:
     """Delete a run that has ended, with everything in its folder."""
     record = context.services.runs.find(run)
     freed = context.services.runs.delete(record.id)
@@ -222,15 +239,12 @@ def delete(run: str) -> None:
 
 def _follow_or_detach(record: Record, detach: bool, as_json: bool) -> None:
     if detach:
-        if as_json:
-            _print_json({"id": record.id, "name": record.name})
-        else:
-            print(record.id)
+        _print_id(record, as_json)
         return
     try:
         _follow(record.id, quiet=as_json)
     except KeyboardInterrupt:
-        print(record.id)
+        _print_id(record, as_json)
         context.say("cli.detached", id=record.id)
         return
     services = context.services
@@ -240,19 +254,27 @@ def _follow_or_detach(record: Record, detach: bool, as_json: bool) -> None:
     _raise_unless_succeeded(snapshot.record)
 
 
+def _print_id(record: Record, as_json: bool) -> None:
+    if as_json:
+        _print_json({"id": record.id, "name": record.name})
+    else:
+        print(record.id)
+
+
 def _follow(run_id: str, quiet: bool = False) -> None:
     """Copy the run's log to the terminal until it ends."""
     services = context.services
     folder = services.runs.folder(run_id)
     record = folder.read()
     path, offset, out = folder.log(record.attempt), 0, sys.stderr if quiet else sys.stdout
+    text = codecs.getincrementaldecoder("utf-8")(errors="replace")
     while True:
         record = folder.read()
         with contextlib.suppress(OSError), path.open("rb") as log:
             log.seek(offset)
             data = log.read()
             offset += len(data)
-            out.write(data.decode("utf-8", errors="replace"))
+            out.write(text.decode(data))
             out.flush()
         if record.state.final:
             return

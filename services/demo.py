@@ -10,8 +10,9 @@ from typing import Any
 from services.bootstrap import Services
 from services.chat import server
 from services.errors import Failed
+from services.presets import first_journey
 from services.runs.folder import Record, RunState
-from services.specs import STARTER, MergeSpec, TrainSpec
+from services.specs import STARTER, MergeSpec
 
 QUESTION = "Who are you?"
 MOST_TOKENS = 64
@@ -42,7 +43,7 @@ def demo(services: Services, name: str, author: str, report: Callable[..., None]
     report("cli.demo_before")
     before = server.answer(services.chats, STARTER, QUESTION, max_tokens=MOST_TOKENS)
     report("cli.demo_answer", answer=before)
-    spec = TrainSpec(name=name, model_name=name, model_author=author)
+    spec = first_journey().model_copy(update={"name": name, "model_name": name, "model_author": author})
     run = services.trainings.start(spec)
     report("cli.demo_train", run=run.id, name=name)
     _follow(services, run, report)

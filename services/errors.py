@@ -6,7 +6,12 @@ from __future__ import annotations
 class Key(str):
     """A value that is itself a key of services/text, put into words where the sentence is."""
 
-    __slots__ = ()
+    values: dict[str, object]
+
+    def __new__(cls, key: str, /, **values: object) -> Key:
+        made = super().__new__(cls, key)
+        made.values = values
+        return made
 
 
 class TuneDeskError(Exception):

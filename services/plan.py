@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -48,10 +49,7 @@ class Plan:
         def fill(text: str) -> str:
             if not isinstance(text, Slot):
                 return text
-            done = str(text)
-            for name, value in values.items():
-                done = done.replace("{" + name + "}", value)
-            return done
+            return re.sub(r"\{(\w+)\}", lambda gap: values.get(gap[1], gap[0]), text)
 
         return replace(
             self,
@@ -64,10 +62,9 @@ class Plan:
 
     def __str__(self) -> str:
         """The command as a person can paste it into a shell."""
-        lines = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
-        lines.append(_wrapped(self.argv))
-        text = " \\\n".join(lines)
-        return text + (" \\\n&& " + _wrapped(self.then) if self.then else "")
+        env = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
+        commands = [" \\\n".join([*env, _wrapped(argv)]) for argv in (self.argv, self.then) if argv]
+        return " \\\n&& ".join(commands)
 
     def as_json(self) -> dict[str, Any]:
         """A JSON value from which ``plan_from_json`` makes the same plan, slots included."""

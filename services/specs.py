@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -62,7 +63,15 @@ class TrainSpec(Spec):
     @field_validator("env", mode="before")
     @classmethod
     def _values_as_text(cls, value: object) -> object:
-        return {str(key): str(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return {str(key): _text(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+    @field_validator("env")
+    @classmethod
+    def _passable(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or "\0" in text:
+                raise ValueError(f"{name} cannot be an environment variable with this value")
+        return value
 
     def flat(self) -> dict[str, Any]:
         """The spec as its YAML file shows it: our fields and ms-swift's arguments side by side."""
@@ -100,7 +109,7 @@ def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
     which the catalogue of ms-swift's arguments checks later.
     """
     ours = {key: value for key, value in flat.items() if key in TrainSpec.model_fields and key != "args"}
-    args = {key: value for key, value in flat.items() if key not in TrainSpec.model_fields}
+    args = {key: value for key, value in flat.items() if key not in ours}
     if "command" not in ours and "rlhf_type" in args:
         ours["command"] = "rlhf"
     try:
@@ -120,6 +129,10 @@ def read_train_spec(path: Path) -> TrainSpec:
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise Refused("spec_unreadable", path=str(path), why="it is not a list of `name: value` lines")
     return train_spec(value)
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def as_yaml(value: Mapping[str, Any]) -> str:

@@ -14,12 +14,12 @@ from services.hardware.machine import Machine
 from services.hardware.strategies import method_reason, strategy_reason
 from services.models.facts import ModelFacts
 from services.models.reference import Model, Models
-from services.plan import Plan
+from services.plan import Plan, Slot
 from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import SAMPLE, STARTER, TrainSpec, as_yaml, read_train_spec
-from services.swift import commands
+from services.swift import commands, paths
 from services.swift.commands import Data, Device
 
 FLOAT_BYTES = 4
@@ -54,6 +54,7 @@ class Trainings:
         """What ``spec`` comes to on this machine. Raises Refused for what cannot work, before anything starts."""
         machine = self.machine()
         model = self.models.find(spec.model)
+        spec = settled(spec, model)
         if model.source.adapter is not None:
             raise Refused("train_on_adapter", path=model.label)
         if spec.args.get("quant_method") and (reason := method_reason("qlora", machine)):
@@ -76,7 +77,7 @@ class Trainings:
         return self.runs.start(
             prepared.plan,
             name=name,
-            spec=as_yaml(replace_name(spec, name).flat()),
+            spec=as_yaml(replace_name(prepared.spec, name).flat()),
             request_id=request_id,
             about=about(prepared),
             now=now,
@@ -104,8 +105,8 @@ class Trainings:
         return read_train_spec(self.runs.folder(run_id).spec)
 
     def _refuse_small_disk(self, prepared: Prepared) -> None:
-        output = str(prepared.plan.output_dir)
-        place = self.settings.home if output.startswith("{run}") else Path(output)
+        output = prepared.plan.output_dir
+        place = self.settings.home if isinstance(output, Slot) else Path(output)
         if not _writable(place):
             raise Refused("output_not_writable", path=str(place))
         free = self.machine().disk_free
@@ -146,6 +147,19 @@ def default_name(prepared: Prepared) -> str:
     """A name for a run that was given none."""
     spec = prepared.spec
     return spec.model_name if SAMPLE in spec.dataset and spec.model_name else f"{prepared.model.label}-{spec.command}"
+
+
+def settled(spec: TrainSpec, model: Model) -> TrainSpec:
+    """``spec`` meaning the same from any folder and at any time: its paths absolute, "last" the model it is now."""
+    here = Path.cwd()
+    stays = spec.model == STARTER or not model.source.local
+    return spec.model_copy(
+        update={
+            "model": spec.model if stays else model.source.model,
+            "dataset": tuple(text if text == SAMPLE else paths.existing(text, here) for text in spec.dataset),
+            "args": paths.absolute(spec.args, here),
+        }
+    )
 
 
 def replace_name(spec: TrainSpec, name: str) -> TrainSpec:

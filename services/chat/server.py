@@ -111,17 +111,23 @@ def answer(
     max_tokens: int = 256,
     temperature: float = 0.0,
 ) -> str:
-    """Serve the model ``text`` just for one answer, and end the server whatever happens."""  # fmt: skip
+    """Serve the model ``text`` just for one answer, and end the server whatever happens.
+
+    Its run is deleted afterwards, unless it failed: then it stays, to be looked at.
+    """  # fmt: skip
     record = servers.start(ServeSpec(model=text, name="one-answer"))
     try:
         ready = servers.wait_until_ready(record.id)
-        return client.complete(
+        reply = client.complete(
             base_url(ready), ready.id, [{"role": "user", "content": message}],
             system=system, temperature=temperature, top_p=1.0, max_tokens=max_tokens,
         )  # fmt: skip
     finally:
         servers.runs.stop(record.id, now=True)
-        servers.runs.wait(record.id, timeout_s=20)
+        ended = servers.runs.wait(record.id, timeout_s=20)
+    if ended.state is RunState.STOPPED:
+        servers.runs.delete(record.id)
+    return reply
 
 
 _probed: dict[str, bool] = {}

@@ -2,26 +2,70 @@
 
 from __future__ import annotations
 
-from services.datasets.sample import SAMPLE, SAMPLE_ROWS, sample_rows
-from services.paths import resolve
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from services.datasets.check import check
+from services.datasets.report import Report
+from services.datasets.sample import SAMPLE_ROWS, sample_rows
+from services.datasets.sources import Source, argument_for, parse_source
+from services.errors import Key, Refused
 from services.plan import Slot
 from services.settings import Settings
 from services.specs import TrainSpec
 from services.swift.commands import Data
 
 SAMPLE_FILE = "sample.jsonl"
+CHECKED_AT_ONCE_BYTES = 30_000_000
+"""A larger file is not read while a form is being filled in; its rows are known once it was checked."""
+READS_ITS_OWN_WAY = ("columns", "custom_register_path", "custom_dataset_info", "external_plugins")
+"""Arguments with which a person tells ms-swift how to read a file: then its verdict is theirs."""
 
 
 def read_data(spec: TrainSpec, settings: Settings) -> Data:
-    """Find every data set of ``spec``."""
+    """Find every data set of ``spec``.
+
+    Raises Refused("dataset_blocked") for a file that ms-swift would stop at or learn nothing from, and
+    as ``parse_source`` does.
+    """
     arguments: list[str] = []
     files: dict[str, str] = {}
-    rows = 0
+    added: dict[str, Any] = {}
+    counts: list[int | None] = []
     for text in spec.dataset:
-        if text == SAMPLE:
+        source = parse_source(text, settings)
+        if source.kind == "sample":
             files[SAMPLE_FILE] = sample_rows(spec.model_name, spec.model_author)
             arguments.append(Slot("{run}/" + SAMPLE_FILE))
-            rows += SAMPLE_ROWS
-        else:
-            arguments.append(str(resolve(text, settings, must_be="file")))
-    return Data(tuple(arguments), rows or None, files)
+            counts.append(SAMPLE_ROWS)
+            continue
+        report = _report(source, spec)
+        if report is not None and report.verdict == "blocked" and not set(READS_ITS_OWN_WAY) & spec.args.keys():
+            first = next(finding for finding in report.findings if finding.level == "blocked")
+            reason = Key(f"dataset.finding.{first.code}", **first.gaps())
+            raise Refused("dataset_blocked", path=text, reason=reason)
+        if report is not None:
+            added |= report.settings
+        arguments.append(argument_for(source, settings))
+        counts.append(source.count or (report.usable if report is not None else None))
+    known = [count for count in counts if count is not None]
+    return Data(tuple(arguments), sum(known) if len(known) == len(counts) else None, files, added)
+
+
+def checked(path: Path, task: str = "sft") -> Report:
+    """The check of a file, remembered for as long as the file stays as it is."""
+    stat = path.stat()
+    return _checked(path, task, stat.st_size, stat.st_mtime_ns)
+
+
+def _report(source: Source, spec: TrainSpec) -> Report | None:
+    if source.path is None or source.path.stat().st_size > CHECKED_AT_ONCE_BYTES:
+        return None
+    return checked(source.path, "pt" if spec.command == "pt" else "sft")
+
+
+@lru_cache(maxsize=64)
+def _checked(path: Path, task: Any, size: int, modified_ns: int) -> Report:
+    return check(path, task=task)
+

@@ -53,7 +53,10 @@ def read_facts(folder: Path) -> ModelFacts | None:
         for name, tensor in header.items():
             if name == "__metadata__" or not isinstance(tensor, dict):
                 continue
-            shape, (start, end) = tensor["shape"], tensor["data_offsets"]
+            try:
+                shape, (start, end) = tensor["shape"], tensor["data_offsets"]
+            except (KeyError, ValueError):
+                return None
             parameters += math.prod(shape)
             size += end - start
             if len(shape) == 2 and not any(part in name for part in ("embed", "lm_head", "wte", "norm")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,9 @@ from services.settings import Settings
 from services.specs import MergeSpec, as_yaml
 from services.swift import commands
 from services.training import device_of
+
+LONGEST_NAME = 200
+"""Bytes; file systems allow 255, and a number or an ending may follow."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Merges:
         if model.source.adapter is None:
             raise Refused("not_an_adapter", path=model.label)
         name = spec.name.strip() or default_name(model)
-        if "/" in name or name.startswith("."):
+        if "/" in name or name.startswith(".") or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
             raise Refused("merge_name", name=name)
         output = self.free_folder(name)
         plan = commands.merge_plan(spec, model.source, str(output), device_of(self.machine()), self.python)
@@ -56,7 +60,7 @@ class Merges:
         parent = self.settings.home / "models"
         promised = {record.output_dir for record in self.runs.list() if record.state is not RunState.LOST}
         candidate, number = parent / name, 2
-        while candidate.exists() or str(candidate) in promised:
+        while _taken(candidate) or str(candidate) in promised:
             candidate, number = parent / f"{name}-{number}", number + 1
         return candidate
 
@@ -71,4 +75,9 @@ class Merges:
 
 def default_name(model: Model) -> str:
     """The label of the adapter's run, or of its folder, and what was done to it."""
-    return model.label.split(":")[0].replace("/", "-") + "-merged"
+    label = re.sub(r":(checkpoint-\d+|merged)$", "", model.label)
+    return (re.sub(r"[^\w.-]+", "-", label).strip("-.")[:60] or "model") + "-merged"
+
+
+def _taken(folder: Path) -> bool:
+    return folder.exists() or folder.with_name(folder.name + ".partial").exists()

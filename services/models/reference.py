@@ -20,7 +20,7 @@ from services.swift.models import loading_flags
 
 SMALL_BYTES = 1 << 30
 """A model whose weights take less than this trains without gradient checkpointing."""
-_HUB_ID = re.compile(r"(?:(hf|ms)::)?([\w.-]+/[\w.-]+)$")
+_HUB_ID = re.compile(r"(?:(hf|ms)::)?([\w.-]+/[\w.-]+)")
 
 
 @dataclass(frozen=True)
@@ -49,17 +49,18 @@ class Models:
         text = text.strip()
         if text == STARTER:
             return self._starter()
-        if base is None and (run := self._run_of(text)) is not None:
+        if (run := self._run_of(text, base)) is not None:
             return run
-        if text.startswith(("/", "~", "./", "../")) or Path(text).is_dir() or not _HUB_ID.match(text):
+        hub = _HUB_ID.fullmatch(text)
+        if hub is None or text.startswith(("~", "./", "../")) or _is_folder(text):
             return self.folder(resolve(text, self.settings, must_be="folder"), base=base)
-        hub, name = _HUB_ID.match(text).groups()  # type: ignore[union-attr]
-        return Model(name, Source(name, local=False, use_hf=hub == "hf"))
+        return Model(hub[2], Source(hub[2], local=False, use_hf=hub[1] == "hf"))
 
     def _starter(self) -> Model:
-        if not starter.is_ready(self.settings.starter):
+        folder = starter.find(self.settings)
+        if folder is None:
             raise Refused("starter_missing", folder=str(self.settings.starter))
-        return self.folder(self.settings.starter, label=STARTER)
+        return self.folder(folder, label=STARTER)
 
     def folder(self, path: Path, label: str = "", base: str | None = None) -> Model:
         """The model or adapter in a folder on this machine."""
@@ -88,22 +89,22 @@ class Models:
         )  # fmt: skip
         return Model(label or path.name, source, found.facts)
 
-    def _run_of(self, text: str) -> Model | None:
+    def _run_of(self, text: str, base: str | None) -> Model | None:
         """The model of RUN, RUN:checkpoint-N or RUN:merged; None when no run is meant."""
-        head, _, part = text.partition(":")
+        head, _, part = text.rpartition(":")
+        if part != "merged" and not part.startswith("checkpoint-"):
+            head, part = text, ""
         try:
             record = self.runs.find(head)
         except Refused:
-            if part.startswith("checkpoint-") or part == "merged":
+            if part:
                 raise
-            return None
-        if part and part != "merged" and not part.startswith("checkpoint-"):
             return None
         if part == "merged" or (record.kind == "merge" and not part):
             return self.folder(self.merged_folder(record), label=f"{record.name}:merged")
-        return self.checkpoint(record, part)
+        return self.checkpoint(record, part, base)
 
-    def checkpoint(self, record: Record, name: str = "") -> Model:
+    def checkpoint(self, record: Record, name: str = "", base: str | None = None) -> Model:
         """A checkpoint of a training run, its last one unless ``name`` says which."""
         checkpoints = self.runs.snapshot(record.id).checkpoints
         chosen = [item for item in checkpoints if not name or item.path.name == name]
@@ -111,7 +112,7 @@ class Models:
             raise Refused("no_checkpoint", name=record.name, checkpoint=name or "–")
         path = chosen[-1].path
         label = f"{record.name}:{path.name}"
-        return self.folder(path, label=label, base=record.about.get("base"))
+        return self.folder(path, label=label, base=base or record.about.get("base"))
 
     def merged_folder(self, record: Record) -> Path:
         """Where a run's merged model lies. Raises Refused("not_merged")."""
@@ -122,3 +123,10 @@ class Models:
                 if is_model(path):
                     return path
         raise Refused("not_merged", name=record.name)
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return Path(text).is_dir()
+    except OSError:  # too long for a name
+        return False

@@ -35,12 +35,15 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 _ERROR_LINE = re.compile(r"^(?:\[rank\d+\]: ?)?(?:[\w.]+\.)?(\w*(?:Error|Exception|Interrupt|Exit)\b:? ?.*)$", re.M)
 _PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)
+_RANKED = re.compile(r"^\[rank(\d+)\]: ?(.*)$", re.M)
+_ROOT_CAUSE = re.compile(r"^Root Cause.*?\brank\s*: (\d+)", re.M | re.S)
 
 
 def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
     """``{"code", "values", "line"}`` for a run that ended with ``exit_code`` and printed ``log``."""
-    text = _PREFIX.sub("", _tail(log))
-    error = _first_error(text)
+    tail = _tail(log)
+    text = _PREFIX.sub("", tail)
+    error = _error_of_first_rank(tail) or _closing_error(text)
     # the last error before the end first: warnings further up may speak of the same words
     for part in (error, text[-6000:]):
         for code, pattern in _RULES:
@@ -57,14 +60,24 @@ def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
     return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}
 
 
-def from_os_error(error: OSError) -> dict[str, Any]:
+def from_start_error(error: OSError | ValueError) -> dict[str, Any]:
     """The same for a command that could not be started at all."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return {"code": "disk_full", "values": {"what": str(error)}, "line": str(error)}
-    return {"code": "cannot_start", "values": {"what": str(error)}, "line": str(error)}
+    code, what = "cannot_start", str(error)
+    if isinstance(error, OSError):
+        what = f"{error.strerror}: {error.filename}"
+        code = "disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else code
+    return {"code": code, "values": {"what": what}, "line": what}
 
 
-def _first_error(text: str) -> str:
+def _error_of_first_rank(text: str) -> str:
+    """The closing error of the rank that failed first; the others then only complain that it is gone."""
+    errors = [(rank, error) for rank, line in _RANKED.findall(text) if (error := _closing_error(line))]
+    failed = [rank for rank, _ in errors]
+    reported = [rank for rank in _ROOT_CAUSE.findall(text)[-1:] if rank in failed]
+    return next((error for rank, error in reversed(errors) if rank == (reported or failed)[0]), "")
+
+
+def _closing_error(text: str) -> str:
     """The closing line of the last traceback chain; torchrun's own report about a failed rank does not count."""
     lines = [
         match[1].strip()

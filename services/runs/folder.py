@@ -2,7 +2,7 @@
 
     runs/<id>/spec.yaml                what the person asked for, frozen
     runs/<id>/state.json               where the run stands; written by its keeper
-    runs/<id>/stop.json                somebody asked it to stop
+    runs/<id>/stop.json                somebody asked it to stop; stop.json.* is how its trainer answers
     runs/<id>/attempts/<n>/plan.json   the command of this attempt; once it started, with its gaps filled
     runs/<id>/attempts/<n>/output.log  everything it printed
     runs/<id>/output/                  what it made, unless the spec names another place
@@ -43,6 +43,10 @@ class RunState(StrEnum):
         return self in (RunState.SUCCEEDED, RunState.FAILED, RunState.STOPPED, RunState.LOST)
 
 
+GRACE_S = 30.0
+"""How long a training run that is asked to stop may take to save."""
+
+
 @dataclass(frozen=True)
 class Record:
     """What ``state.json`` says. Times are seconds since the epoch."""
@@ -66,7 +70,7 @@ class Record:
     port: int | None = None
     output_dir: str = ""
     stopping_since: float | None = None
-    grace_s: float = 30.0
+    grace_s: float = GRACE_S
     exit_code: int | None = None
     error: dict[str, Any] | None = None
     """``{"code", "values", "line"}``: an entry of services/text and the log line it was read from."""
@@ -105,6 +109,16 @@ class RunFolder:
     def stop(self) -> Path:
         return self.path / "stop.json"
 
+    @property
+    def stop_listener(self) -> Path:
+        """Made by a trainer that will hear of a request to stop (services/swift/plugins/save_on_stop.py)."""
+        return self.stop.with_name(self.stop.name + ".listening")
+
+    def forget_stop(self) -> None:
+        """Take back a request to stop, and what came of it, before a new attempt."""
+        for path in self.path.glob(self.stop.name + "*"):
+            path.unlink(missing_ok=True)
+
     def attempt(self, number: int) -> Path:
         return self.path / "attempts" / str(number)
 
@@ -122,11 +136,11 @@ class RunFolder:
 
         A run whose keeper is gone without a verdict reads as LOST.
         """
-        record = record_from_json(orjson.loads(self.state.read_bytes()))
-        if record.state.final or record.live:
-            return record
-        if record.keeper is None and time.time() - record.queued < KEEPER_START_S:
-            return record
+        for _ in range(2):  # a keeper may give its verdict and end between the reading and the look at it
+            record = record_from_json(orjson.loads(self.state.read_bytes()))
+            is_new = record.keeper is None and time.time() - record.queued < KEEPER_START_S
+            if record.state.final or record.live or is_new:
+                return record
         return replace(record, state=RunState.LOST)
 
     def write(self, record: Record) -> None:

@@ -20,7 +20,7 @@ import orjson
 
 from services.plan import Plan
 from services.runs import diagnosis, process, queue
-from services.runs.folder import Record, RunFolder, RunState
+from services.runs.folder import Record, RunFolder, RunState, write_whole
 from services.settings import read_settings
 from services.swift import log as swift_log
 
@@ -39,7 +39,6 @@ class Keeper:
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
     record: Record = field(init=False)
-    asked_to_stop: bool = False
 
     def __post_init__(self) -> None:
         self.record = replace(self.folder.read(), keeper=process.me())
@@ -73,6 +72,7 @@ class Keeper:
                 return self.record
             code = self.watch(filled, child)
             process.sweep(self.mark)
+            process.reap()
             if self.record.stopping_since is not None or code != 0 or step or not filled.then:
                 return self.verdict(filled, code)
         return self.verdict(filled, 0)
@@ -103,11 +103,11 @@ class Keeper:
             child = process.spawn(
                 argv,
                 cwd=self.folder.path,
-                env={**plan.env, process.RUN_MARK: self.mark},
+                env={**plan.env, process.RUN_MARK: self.mark, process.RUN_STOP: str(self.folder.stop)},
                 log=self.folder.log(self.record.attempt),
             )
-        except OSError as error:
-            self.end(RunState.FAILED, error=diagnosis.from_os_error(error))
+        except (OSError, ValueError) as error:
+            self.end(RunState.FAILED, error=diagnosis.from_start_error(error))
             return None
         self.save(state=RunState.RUNNING if plan.ready_url is None else RunState.STARTING,
                   child=process.identity(child.pid))  # fmt: skip
@@ -118,18 +118,17 @@ class Keeper:
         while (code := child.poll()) is None:
             request = self.stop_request()
             if request is not None:
-                return self.stop(plan, child, now=request)
+                return self.stop(child, now=request)
             if plan.ready_url is not None and self.record.state is RunState.STARTING and self.serves(plan.ready_url):
                 self.save(state=RunState.READY)
             process.reap(besides=child.pid)
             self.sleep(POLL_S)
         return code
 
-    def stop(self, plan: Plan, child: subprocess.Popen[bytes], *, now: bool) -> int:
-        """End the whole tree: the ranks first, so that they save; then everybody; then by force."""
+    def stop(self, child: subprocess.Popen[bytes], *, now: bool) -> int:
+        """End the whole tree: a trainer that hears the request saves and ends by itself; then TERM; then by force."""
         self.save(state=RunState.STOPPING, stopping_since=self.clock())
-        if not now and plan.kind == "train":
-            process.send(process.ranks(process.members(self.mark, child.pid)), signal.SIGTERM)
+        if not now and self.folder.stop_listener.exists():
             self.wait_for_exit(child, self.record.grace_s, until=lambda: self.stop_request() is True)
         process.send(process.members(self.mark, child.pid), signal.SIGTERM)
         self.wait_for_exit(child, TERM_S)
@@ -150,8 +149,9 @@ class Keeper:
         """The final state. STOPPED comes from the request, not from the exit code."""
         log = self.folder.log(self.record.attempt)
         trained = plan.kind == "train" and swift_log.finished(Path(plan.output_dir), since=self.record.started)
-        if self.record.stopping_since is not None:
-            return self.end(RunState.SUCCEEDED if trained and code == 0 else RunState.STOPPED, exit_code=code)
+        # a trainer may hear of the request, and end, before this keeper does
+        if self.record.stopping_since is not None or (plan.kind == "train" and self.stop_request() is not None):
+            return self.end(RunState.SUCCEEDED if trained else RunState.STOPPED, exit_code=code)
         if code == 0:
             return self.end(RunState.SUCCEEDED, exit_code=code)
         error = diagnosis.diagnose(log, code)
@@ -165,16 +165,22 @@ class Keeper:
             reply = httpx.get(url, timeout=2, trust_env=False)
         except httpx.HTTPError:
             return False
-        return reply.status_code == 200 and self.folder.id in reply.text
+        return reply.status_code == 200 and self.folder.id in _model_names(reply)
 
     def stop_request(self) -> bool | None:
         """None: nobody asked. False: save, then end. True: at once."""
         try:
             return bool(orjson.loads(self.folder.stop.read_bytes()).get("now"))
         except FileNotFoundError:
-            return False if self.asked_to_stop else None
+            return None
         except (OSError, ValueError, AttributeError):
             return False
+
+    def ask_to_stop(self) -> None:
+        """Somebody ends the machine's programs: save what there is."""
+        with contextlib.suppress(OSError):
+            if not self.folder.stop.exists():
+                write_whole(self.folder.stop, orjson.dumps({"now": False, "at": self.clock()}))
 
     def end(self, state: RunState, **changes: object) -> Record:
         """Record the verdict; a full disk is waited out, since an unwritten verdict would be a lost run."""
@@ -194,12 +200,20 @@ class Keeper:
         return True
 
 
+def _model_names(reply: httpx.Response) -> list[str]:
+    """The names in the answer of an OpenAI-compatible server to ``/v1/models``."""
+    try:
+        return [str(model["id"]) for model in reply.json()["data"]]
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
 def main(path: str) -> int:
     """Keep the run in the folder ``path``."""
     keeper = Keeper(RunFolder(Path(path)), cpu_slots=read_settings().cpu_slots)
 
     def on_terminate(_signal: int, _frame: object) -> None:
-        keeper.asked_to_stop = True
+        keeper.ask_to_stop()
 
     for number in (signal.SIGHUP, signal.SIGINT):
         signal.signal(number, lambda *_: None)  # not SIG_IGN, which the trainer would inherit

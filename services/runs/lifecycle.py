@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from services.errors import Failed, Refused
 from services.plan import Plan
 from services.runs import folder as folders
 from services.runs import process, queue
-from services.runs.folder import Record, RunFolder, RunState
+from services.runs.folder import GRACE_S, Record, RunFolder, RunState
 from services.runs.snapshot import RunReader, Snapshot
 
 
@@ -38,6 +39,7 @@ class Runs:
         about: dict[str, Any] | None = None,
         now: bool = False,
         parent: str | None = None,
+        grace_s: float = GRACE_S,
     ) -> Record:
         """Make the run's folder and start its keeper. The same ``request_id`` twice is one run.
 
@@ -50,11 +52,12 @@ class Runs:
                     for record in self.list():
                         if record.request_id == request_id:
                             return record
+                name = self.free_name(name)
                 run_id = folders.new_id(self.root, name)
                 record = Record(
-                    id=run_id, name=self.free_name(name), kind=plan.kind, created=time.time(),
+                    id=run_id, name=name, kind=plan.kind, created=time.time(),
                     queued=time.time(), now=now, needs=plan.needs, request_id=request_id, parent=parent,
-                    total_steps=plan.total_steps, about=about or {},
+                    total_steps=plan.total_steps, about=about or {}, grace_s=grace_s,
                     output_dir=plan.filled({"run": str(self.root / run_id)}).output_dir,
                 )  # fmt: skip
                 run = self._make(run_id, record, plan, spec)
@@ -65,18 +68,21 @@ class Runs:
 
     def _make(self, run_id: str, record: Record, plan: Plan, spec: str) -> RunFolder:
         hidden = RunFolder(self.root / f".{run_id}.new")
-        hidden.attempt(1).mkdir(parents=True)
-        hidden.spec.write_text(spec, encoding="utf-8")
-        hidden.write_plan(1, plan)
-        hidden.write(record)
-        hidden.path.rename(self.root / run_id)
+        try:
+            hidden.attempt(1).mkdir(parents=True)
+            hidden.spec.write_text(spec, encoding="utf-8")
+            hidden.write_plan(1, plan)
+            hidden.write(record)
+            hidden.path.rename(self.root / run_id)
+        except OSError:
+            shutil.rmtree(hidden.path, ignore_errors=True)
+            raise
         return RunFolder(self.root / run_id)
 
     def _keep(self, run: RunFolder, record: Record) -> None:
-        process.spawn(
+        process.spawn_free(
             [process.python(), "-P", "-m", "services.runs.keeper", str(run.path)],
             cwd=run.path,
-            env={},
             log=run.keeper_log(record.attempt),
         )
 
@@ -89,7 +95,7 @@ class Runs:
                 if not record.state.final:
                     raise Refused("still_running", name=record.name)
                 process.sweep(str(run.path))
-                run.stop.unlink(missing_ok=True)
+                run.forget_stop()
                 record = replace(
                     record, state=RunState.QUEUED, attempt=record.attempt + 1, queued=time.time(), keeper=None,
                     child=None, started=None, ended=None, stopping_since=None, exit_code=None, error=None,
@@ -154,7 +160,7 @@ class Runs:
                     records.append(known[1])
             except (OSError, ValueError):
                 continue
-        return records
+        return sorted(records, key=lambda record: record.created, reverse=True)
 
     def find(self, text: str) -> Record:
         """The run meant by an id, a unique beginning of one, a name (the newest that has it) or ``last``.

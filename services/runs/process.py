@@ -24,9 +24,11 @@ import psutil
 
 RUN_MARK = "TUNEDESK_RUN"
 """Environment variable that every process of a run carries: the run's folder."""
+RUN_STOP = "TUNEDESK_STOP"
+"""Environment variable that tells a trainer which file appears when it is to stop."""
 
 _NOT_INHERITED = {
-    "TUNEDESK_PASSWORD", RUN_MARK, "PYTHONPATH", "PYTHONSTARTUP",
+    "TUNEDESK_PASSWORD", RUN_MARK, RUN_STOP, "PYTHONPATH", "PYTHONSTARTUP",
     # a launcher around TuneDesk must not leak into the launches TuneDesk makes
     "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "NPROC_PER_NODE", "NNODES", "NODE_RANK",
     "MASTER_ADDR", "MASTER_PORT", "ACCELERATE_USE_FSDP", "ACCELERATE_USE_DEEPSPEED",
@@ -130,6 +132,12 @@ def spawn(
         )  # fmt: skip
 
 
+def spawn_free(argv: Sequence[str], *, cwd: Path, log: Path) -> None:
+    """Start a command that goes on without us; while we live, its end is noticed, so that it leaves no zombie."""
+    child = spawn(argv, cwd=cwd, env={}, log=log)
+    threading.Thread(target=child.wait, daemon=True).start()
+
+
 def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     """This process's environment for a child, less what would confuse it, plus ``extra``."""
     inherited = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
@@ -174,26 +182,10 @@ def sweep(mark: str, of: int | None = None, timeout_s: float = 4.0) -> bool:
     deadline = time.monotonic() + timeout_s
     while remaining := members(mark, of):
         send(remaining, signal.SIGKILL)
-        reap()
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
     return True
-
-
-def ranks(processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """Those processes that train: they run one of ms-swift's command files themselves.
-
-    Their launchers (``swift``, torchrun) only name such a file, and their data-loader workers are
-    forks of them with the same command line, so a rank is one whose parent is not a rank itself.
-    """
-    training = {process.pid: process for process in processes if _runs_swift_file(process)}
-    found = []
-    for process in training.values():
-        with contextlib.suppress(*_GONE):
-            if process.ppid() not in training:
-                found.append(process)
-    return found
 
 
 def become_subreaper() -> None:
@@ -217,16 +209,6 @@ def _living(process: psutil.Process) -> bool:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except _GONE:
         return False
-
-
-def _runs_swift_file(process: psutil.Process) -> bool:
-    try:
-        words = process.cmdline()
-    except _GONE:
-        return False
-    if "torch.distributed.run" in words:
-        return False
-    return any(Path(word).parts[-3:-1] == ("swift", "cli") for word in words[:4])
 
 
 def resident_bytes(pid: int) -> int:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 INCOMPLETE = "checkpoint-is-incomplete.txt"
-_CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
-_WEIGHTS = ("*.safetensors", "pytorch_model*.bin", "adapter_model.bin", "*.distcp", "global_step*", "pytorch_model_fsdp*")
+_CHECKPOINT = re.compile(r"checkpoint-(\d+)")
+_WEIGHTS = (
+    "*.safetensors", "pytorch_model*.bin", "adapter_model.bin", "*.distcp", "global_step*", "pytorch_model_fsdp*",
+)  # fmt: skip
 _OPTIMIZER = ("optimizer*", "global_step*", "pytorch_model_fsdp*", "bf16_zero*")
 
 
@@ -29,11 +32,10 @@ def list_checkpoints(folders: list[Path]) -> list[Checkpoint]:
     """All whole checkpoints in ``folders``, by step; of two with the same step the one in the later folder."""
     found: dict[int, Checkpoint] = {}
     for folder in folders:
-        for path in folder.glob("checkpoint-*"):
-            match = _CHECKPOINT.search(path.name)
+        for path in _entries(folder):
+            match = _CHECKPOINT.fullmatch(path.name)
             if match and is_whole(path):
-                resumable = any(next(path.glob(pattern), None) is not None for pattern in _OPTIMIZER)
-                found[int(match[1])] = Checkpoint(int(match[1]), path, resumable)
+                found[int(match[1])] = Checkpoint(int(match[1]), path, _has(path, _OPTIMIZER))
     return [found[step] for step in sorted(found)]
 
 
@@ -41,7 +43,24 @@ def is_whole(path: Path) -> bool:
     """True when a checkpoint has weights and the trainer's state and nothing says that it was cut short."""
     if (path / INCOMPLETE).exists() or read_json(path / "trainer_state.json") is None:
         return False
-    return any(item.stat().st_size > 0 for pattern in _WEIGHTS for item in path.glob(pattern))
+    return _has(path, _WEIGHTS)
+
+
+def _has(path: Path, patterns: tuple[str, ...]) -> bool:
+    """True when something in ``path`` that is not empty has one of these names."""
+    try:
+        return any(
+            fnmatch(item.name, pattern) and item.stat().st_size > 0 for item in _entries(path) for pattern in patterns
+        )
+    except OSError:  # the trainer is deleting it
+        return False
+
+
+def _entries(path: Path) -> list[Path]:
+    try:
+        return list(path.iterdir())
+    except OSError:
+        return []
 
 
 def is_adapter(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from services.errors import Key, Refused
@@ -13,6 +14,11 @@ from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import catalogue
 
 DEEPSPEED = ("zero0", "zero1", "zero2", "zero3", "zero2_offload", "zero3_offload")
+PLUGINS = Path(__file__).parent / "plugins"
+SAVE_ON_STOP = PLUGINS / "save_on_stop.py"
+"""A plugin with which all ranks save and end at the same step when the run is asked to stop."""
+READER_GONE = PLUGINS / "reader_gone.py"
+"""A plugin that makes ms-swift's own engine stop generating when nobody reads the answer any more."""
 CHECKPOINTS_KEPT = 3
 SAVES_A_RUN = 10
 MOST_STEPS_AT_RISK = 200
@@ -83,6 +89,8 @@ def train_plan(
         **strategy_arguments(strategy, processes, device, args),
         "output_dir": Slot("{run}/output"),
         **args,
+        "external_plugins": [str(SAVE_ON_STOP), *_words(args.get("external_plugins"))],
+        "callbacks": ["save_on_stop", *_words(args.get("callbacks"))],
     }
     total = total_steps(settings, data.rows, processes)
     settings.setdefault("save_steps", safe_save_steps(total))
@@ -92,13 +100,17 @@ def train_plan(
     return Plan(
         kind="train",
         argv=(*swift(python), spec.command, *catalogue.to_argv(settings)),
-        env={**training_environment(strategy, processes, device), **spec.env},
+        env={**training_environment(strategy, processes, device, args), **spec.env},
         files=data.files,
         output_dir=settings["output_dir"],
         total_steps=total,
         processes=processes,
         **needs(device, spec.devices, processes if strategy not in ("device_map", "ddp+device_map") else None),
     )
+
+
+def _words(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)] if value else []
 
 
 def strategy_of(spec: TrainSpec, args: Mapping[str, Any], device: Device) -> tuple[str, int]:
@@ -138,8 +150,6 @@ def training_defaults(source: Source, device: Device, args: Mapping[str, Any]) -
         "learning_rate": 1e-3 if tuner == "lora" and source.small else 1e-4 if tuner == "lora" else 1e-5,
         "max_length": 512 if device.on_cpu else 2048,
         "gradient_checkpointing": not source.small,
-        # TERM makes a trainer with this flag save and end; without it all since the last save is lost
-        "enable_jit_checkpoint": True,
         "save_total_limit": CHECKPOINTS_KEPT,
         "dataloader_num_workers": 0 if device.on_cpu else 2,
         **cpu_precision(device),
@@ -161,20 +171,21 @@ def strategy_arguments(strategy: str, processes: int, device: Device, args: Mapp
         added["gradient_checkpointing"] = False
         if "fsdp" not in args:
             added["fsdp"] = "fsdp2"
-    if device.on_cpu and uses_torchrun(strategy, processes):
+    if device.on_cpu and uses_torchrun(strategy, processes, args):
         added["ddp_backend"] = "gloo"
     return added
 
 
-def uses_torchrun(strategy: str, processes: int) -> bool:
-    """DeepSpeed and FSDP need a process group even for one rank."""
-    return processes > 1 or strategy in DEEPSPEED or strategy == "fsdp2"
+def uses_torchrun(strategy: str, processes: int, args: Mapping[str, Any]) -> bool:
+    """DeepSpeed and FSDP need a process group even for one rank, also with a configuration of the person's own."""
+    own = bool(args.get("deepspeed") or args.get("fsdp"))
+    return processes > 1 or strategy in DEEPSPEED or strategy == "fsdp2" or own
 
 
-def training_environment(strategy: str, processes: int, device: Device) -> dict[str, str]:
+def training_environment(strategy: str, processes: int, device: Device, args: Mapping[str, Any]) -> dict[str, str]:
     """The variables that make ``swift`` start torchrun, and each rank take its share of the machine."""
     env: dict[str, str] = {}
-    if uses_torchrun(strategy, processes):
+    if uses_torchrun(strategy, processes, args):
         env |= {"NPROC_PER_NODE": str(processes), "MASTER_PORT": Slot("{port}")}
         if device.on_cpu:
             env |= {
@@ -279,6 +290,8 @@ def serve_plan(spec: ServeSpec, source: Source, device: Device, python: str) -> 
             env |= {"VLLM_PLUGINS": "none", "VLLM_CPU_KVCACHE_SPACE": "1"}
             if spec.tensor_parallel > 1:
                 env["VLLM_CPU_OMP_THREADS_BIND"] = "|".join(str(core) for core in range(spec.tensor_parallel))
+    else:
+        settings["external_plugins"] = [str(READER_GONE)]
     cards = chosen_cards(device, spec.devices)
     return Plan(
         kind="serve",

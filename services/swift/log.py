@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import orjson
-
 METRICS_FILE = "logging.jsonl"
 _STEP_KEY = "global_step/max_steps"
-_OUTPUT_DIR = re.compile(rb"\[INFO:swift\] output_dir: (.+)")
+_OUTPUT_DIR = re.compile(rb"^\[INFO:swift\] output_dir: (.+)", re.M)
 _VERSION = re.compile(r"v(\d+)-")
 _BAR = re.compile(r"Train:\s+\d+%\|[^|]*\| (\d+)/(\d+) \[(?:[^,\]]*), *([^\]]*)")
 _RATE = re.compile(r"([\d.]+)(s/it|it/s)")
@@ -57,7 +56,7 @@ class MetricsReader:
     step: int | None = None
     total_steps: int | None = None
     finished: bool = False
-    """True once the trainer has written its closing summary."""
+    """True once the trainer has written its closing summary after its last step."""
 
     def read(self) -> bool:
         """Take in what is new; True when something was."""
@@ -77,14 +76,15 @@ class MetricsReader:
 
     def _take(self, line: bytes) -> None:
         try:
-            # the trainer writes NaN and Infinity, which JSON does not have
-            value = orjson.loads(re.sub(rb":\s*(-?)(NaN|Infinity)", rb': "\1\2"', line))
+            value = json.loads(line)  # not orjson: the trainer writes NaN and Infinity
         except ValueError:
             return
         if not isinstance(value, dict):
             return
         if "last_model_checkpoint" in value:
-            self.finished = True
+            # ms-swift writes this summary whenever training ends, also after an error and after a stop
+            done = value.get("global_step")
+            self.finished = isinstance(done, int) and self.total_steps is not None and done >= self.total_steps
             return
         step, _, total = str(value.get(_STEP_KEY, "")).partition("/")
         if not (step.isdigit() and total.isdigit()):
@@ -161,7 +161,7 @@ def versions(output_dir: Path) -> list[Path]:
 
 
 def finished(output_dir: Path, since: float | None) -> bool:
-    """True when a training that began after ``since`` (epoch seconds) wrote its closing summary there."""
+    """True when a training that began after ``since`` (epoch seconds) did all its steps and saved them there."""
     for folder in reversed(versions(output_dir)):
         path = folder / METRICS_FILE
         try:

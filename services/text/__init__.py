@@ -33,7 +33,7 @@ def say(key: str, lang: str, /, **values: object) -> str:
     """
     pair = WORDS[key]
     text = pair[1] if lang == "zh" else pair[0]
-    words = {name: say(value, lang) if isinstance(value, Key) else value for name, value in values.items()}
+    words = {name: say(value, lang, **value.values) if isinstance(value, Key) else value for name, value in values.items()}
     return text.format(**words) if values else text
 
 

@@ -1,4 +1,66 @@
 """Words of the room `chat`: key -> (English, Chinese)."""
 
 WORDS: dict[str, tuple[str, str]] = {
+    "model": ("Model", "模型"),
+    "model_info": (
+        "The starter, a run of yours, a folder, or a hub id (hf::… for Hugging Face)",
+        "入门模型、您的运行、文件夹或模型 ID（Hugging Face 请写 hf::…）",
+    ),
+    "starter": ("Starter (SmolLM2 135M)", "入门模型（SmolLM2 135M）"),
+    "checkpoint": ("{name} · step {step}", "{name} · 第 {step} 步"),
+    "merged": ("{name} · merged", "{name} · 已合并"),
+    "engine": ("Engine", "推理引擎"),
+    "tensor_parallel": ("Tensor parallel size", "张量并行数"),
+    "tensor_parallel_info": (
+        "Cards that share the model; only sizes that divide its attention heads",
+        "共同承载模型的卡数；只列出能整除注意力头数的值",
+    ),
+    "load": ("Load model", "加载模型"),
+    "unload": ("Unload", "卸载"),
+    "settings": ("Settings", "设置"),
+    "system": ("System prompt", "系统提示词"),
+    "system_example": ("You are a helpful assistant.", "你是一个乐于助人的助手。"),
+    "temperature": ("Temperature", "温度"),
+    "temperature_info": (
+        "0: always the likeliest word, so Retry answers the same",
+        "为 0 时总选最可能的词，重试会得到同样的回答",
+    ),
+    "top_p": ("Top-p", "Top-p"),
+    "top_p_info": ("Choose among the likeliest words up to this share", "只在累计概率达到该值的词中选择"),
+    "max_tokens": ("Max tokens", "最大词元数"),
+    "max_tokens_info": ("Where an answer is cut off", "回答达到此长度即截断"),
+    "placeholder": (
+        "Your conversation will be here. Choose a model, press “Load model”, and ask it something once it is ready.",
+        "对话会显示在这里。请选择模型并点击“加载模型”，就绪后即可提问。",
+    ),
+    "question": ("Ask something (Enter sends, Shift+Enter starts a new line)", "请输入（Enter 发送，Shift+Enter 换行）"),
+    "send": ("Send", "发送"),
+    "stop": ("Stop", "停止生成"),
+    "retry": ("Retry", "重试"),
+    "clear": ("Clear", "清空"),
+    "nothing": ("No model is loaded.", "尚未加载模型。"),
+    "queued": ("{model} waits for its turn · {time}", "{model} 正在等待轮到它 · {time}"),
+    "starting": ("Loading {model} with {engine} · {time}", "正在用 {engine} 加载 {model} · {time}"),
+    "stopping": ("Unloading {model}", "正在卸载 {model}"),
+    "ready": ("answers · {engine} · {address}", "正在回答 · {engine} · {address}"),
+    "lost": (
+        "{model} is not loaded any more: its server's process is gone. Press “Load model” to have it back.",
+        "{model} 已不再加载：它的服务进程已经消失。点击“加载模型”即可重新加载。",
+    ),
+    "failed": ("{model} could not be loaded.", "无法加载 {model}。"),
+    "choose_model": ("Choose a model first, or type a folder or a hub id.", "请先选择模型，或输入文件夹或模型 ID。"),
+    "not_ready": (
+        "No model is ready to answer. Choose one, press “Load model” and wait until it is ready; what you typed is kept.",
+        "还没有可以回答的模型。请选择模型，点击“加载模型”并等待就绪；您输入的内容会保留。",
+    ),
+    "empty_answer": (
+        "The model ended its answer without a word. Ask differently, or press Retry.",
+        "模型没有写出任何内容就结束了回答。请换个问法，或点击“重试”。",
+    ),
+    "changed": (
+        "From here on {model} answers. It does not see what is above.",
+        "从这里开始由 {model} 回答，它看不到上面的内容。",
+    ),
+    "thinking": ("Thinking…", "思考中…"),
+    "thought": ("Thoughts", "思考过程"),
 }

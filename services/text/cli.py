@@ -25,4 +25,22 @@ WORDS: dict[str, tuple[str, str]] = {
         "{model} answers at {url}. Stop it with: tunedesk stop {run}",
         "{model} 已在 {url} 提供服务。停止它请执行：tunedesk stop {run}",
     ),
+    "starter_downloading": (
+        "Downloading the starter model: {done} of {total} MB",
+        "正在下载入门模型：{done} / {total} MB",
+    ),
+    "starter_unpacking": ("Unpacking the starter model", "正在解包入门模型"),
+    "starter_converting": (
+        "Converting the starter model: {seconds} s (takes about half a minute, once)",
+        "正在转换入门模型：{seconds} 秒（约需半分钟，只做一次）",
+    ),
+    "starter_waiting": (
+        "Another TuneDesk is preparing the starter model; waiting for it.",
+        "另一个 TuneDesk 正在准备入门模型，请稍候。",
+    ),
+    "starter_interrupted": (
+        "Interrupted. Nothing is broken: run it again and it goes on.",
+        "已中断。没有任何损坏：再次运行即可继续。",
+    ),
+    "starter_ready": ("The starter model is ready in {folder}", "入门模型已就绪：{folder}"),
 }

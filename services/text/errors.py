@@ -38,7 +38,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "--{name} 不能是 {value}，可用的值：{allowed}。",
     ),
     "disk_full": (
-        "The disk is full: {folder} has {free_mb} MB free and {needed_mb} MB are needed. "
+        "Too little disk space: {folder} has {free_mb} MB free and {needed_mb} MB are needed. "
         "Free some space and try again, or set TUNEDESK_HOME to a folder on a larger disk.",
         "磁盘空间不足：{folder} 只剩 {free_mb} MB，需要 {needed_mb} MB。"
         "请清理出空间后重试，或将 TUNEDESK_HOME 设为更大磁盘上的文件夹。",
@@ -259,5 +259,53 @@ WORDS: dict[str, tuple[str, str]] = {
     "tensor_parallel_needs_vllm": (
         "Tensor parallelism needs vLLM. Choose vLLM, or a tensor parallel size of 1.",
         "张量并行需要 vLLM。请选择 vLLM，或将张量并行数设为 1。",
+    ),
+    "path_not_found": (
+        "{path} was not found, or lies outside the folders TuneDesk may read (your home, the folder it "
+        "was started in, and TUNEDESK_HOME). Check the spelling; to add a folder, start TuneDesk with "
+        "TUNEDESK_ROOTS=/that/folder.",
+        "找不到 {path}，或它不在 TuneDesk 可读取的文件夹内（主目录、启动时所在的文件夹以及 TUNEDESK_HOME）。请检查拼写；要添加文件夹，请用 "
+        "TUNEDESK_ROOTS=/该文件夹 启动 TuneDesk。",
+    ),
+    "dataset_unreadable": (
+        "The system does not let TuneDesk read {path}: the permissions forbid it, the disk failed, or "
+        "the packed data is damaged. Check who may read the file, or copy it again.",
+        "系统不允许 TuneDesk 读取 {path}：可能没有权限、磁盘出错，或压缩数据已损坏。请检查文件权限，或重新复制一份。",
+    ),
+    "dataset_not_found": (
+        "{text} is neither a file TuneDesk may read (in your home, the folder it was started in, "
+        "TUNEDESK_HOME or TUNEDESK_ROOTS) nor a hub id. Check the spelling, add its folder with "
+        "TUNEDESK_ROOTS=/that/folder, or write a hub id as owner/name, hf::owner/name or ms::owner/name.",
+        "{text} 既不是 TuneDesk 可读取的文件（位于主目录、启动时所在的文件夹、TUNEDESK_HOME 或 TUNEDESK_ROOTS 内），也不是社区数据集编号。请检查拼写，或用"
+        " TUNEDESK_ROOTS=/该文件夹 添加文件夹，或按 owner/name、hf::owner/name、ms::owner/name 的形式填写编号。",
+    ),
+    "dataset_is_folder": (
+        "{path} is a folder. Choose the data file in it (jsonl, json, csv, parquet or txt).",
+        "{path} 是文件夹。请选择其中的数据文件（jsonl、json、csv、parquet 或 txt）。",
+    ),
+    "dataset_count": (
+        "{text}: the number behind # says how many rows to take, and must be 1 or more. Leave it out to "
+        "take all rows.",
+        "{text}：# 后面的数字表示取多少行，必须大于等于 1。去掉它即使用全部行。",
+    ),
+    "dataset_name_awkward": (
+        "ms-swift cannot open {path}: it reads the signs [ ] * ? and :: in a name as a pattern, and "
+        "TUNEDESK_HOME ({home}) has such a sign too, so the file cannot be linked there. Rename the file "
+        "or its folder, or set TUNEDESK_HOME to a folder without these signs.",
+        "ms-swift 无法打开 {path}：名称中的 [ ] * ? 和 :: 会被当作匹配模式；而 TUNEDESK_HOME（{home}）也含有这类符号，无法在那里建立链接。请重命名文件或"
+        "文件夹，或将 TUNEDESK_HOME 设为不含这些符号的文件夹。",
+    ),
+    "upload_not_kept": (
+        "The uploaded file could not be kept in {folder}: {reason}. Free some space or make that folder "
+        "writable, and upload it again.",
+        "上传的文件无法保存到 {folder}：{reason}。请清理空间或让该文件夹可写，然后重新上传。",
+    ),
+    "env_line": (
+        "“{line}” is not an environment variable. Write NAME=value, one a line.",
+        "“{line}”不是环境变量。请写成 NAME=value，每行一个。",
+    ),
+    "dataset_blocked": (
+        "{path} cannot be trained on as it is. {reason}",
+        "{path} 目前无法用于训练。{reason}",
     ),
 }

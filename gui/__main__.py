@@ -1,0 +1,87 @@
+"""``python -m gui``: flags -> services -> the window."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from services.bootstrap import Services, build
+from services.models import starter
+from services.runs.queue import free_port
+from services.settings import ASSETS, read_settings
+from services.text import say
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+QUEUE_IDLE_S = 0.02
+"""How often Gradio's queue looks for work; its own millisecond costs a tenth of a core."""
+
+
+def open_window(
+    *, host: str = "127.0.0.1", port: int = 7860, share: bool = False, lang: str | None = None, browser: bool = True
+) -> None:
+    """Open the window and serve it until Ctrl-C. Runs go on without it."""
+    settings = read_settings()
+    words = lang or settings.lang
+    starter.prepare(settings, print)
+    services = build(settings)
+    free = free_port(set(), first=port)
+    if free != port:
+        print(say("window.port_moved", words, wanted=port, port=free), flush=True)
+    serve(services, host=host, port=free, share=share, lang=lang, words=words, browser=browser)
+
+
+def serve(
+    services: Services, *, host: str, port: int, share: bool, lang: str | None, words: str, browser: bool
+) -> None:
+    """Launch Gradio and wait."""
+    warnings.filterwarnings("ignore", module="gradio")
+    from gui.app import build_app
+    from gui.share import USER, new_password, open_tunnel
+    from gui.words import translations
+
+    settings = services.settings
+    password = settings.password
+    if password is None and (share or host not in LOOPBACK):
+        password = new_password()
+        print(say("window.password", words, user=USER, password=password), flush=True)
+    app = build_app(services)
+    app.queue(default_concurrency_limit=8)
+    app._queue.sleep_when_free = QUEUE_IDLE_S
+    forced = lang or (settings.lang if settings.lang != "en" else None)
+    server, local, _ = app.launch(
+        server_name=host, server_port=port, auth=(USER, password) if password else None, prevent_thread_lock=True,
+        quiet=True, show_error=False, inbrowser=browser and settings.has_display, theme=theme(),
+        css_paths=sorted(ASSETS.glob("*.css")), i18n=translations(forced), footer_links=[],
+        favicon_path=ASSETS / "icon.svg", enable_monitoring=False,
+        max_file_size="10gb", ssr_mode=False, pwa=False,
+    )  # fmt: skip
+    print(say("window.open", words, address=local), flush=True)
+    if not settings.has_display:
+        print(say("window.ssh", words, port=port), flush=True)
+    if share:
+        try:
+            print(say("window.shared", words, link=open_tunnel(server, settings.share_server)), flush=True)
+        except Exception as error:  # the tunnel program and its server fail in many ways, none of them ours
+            print(say("window.share_unreachable", words, why=str(error).splitlines()[0]), flush=True)
+    app.block_thread()
+
+
+def theme() -> Any:
+    """Calm and dense: system fonts, small radii, one accent."""
+    import gradio as gr
+
+    return gr.themes.Base(
+        primary_hue="teal",
+        neutral_hue="slate",
+        font=["system-ui", "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "sans-serif"],
+        font_mono=["ui-monospace", "SFMono-Regular", "DejaVu Sans Mono", "monospace"],
+        spacing_size="sm",
+        radius_size="sm",
+        text_size="md",
+    )
+
+
+if __name__ == "__main__":
+    from services.cli import main
+
+    main()

@@ -1,0 +1,102 @@
+"""The window: a sidebar with the machine and the runs, four tabs, and the run that is selected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradio as gr
+
+from gui import export_tab as exports
+from gui import run_view as views
+from gui import training_tab as trainings
+from gui.chat_tab import chat_tab
+from gui.dataset_tab import dataset_tab
+from gui.form import disable_script
+from gui.run_view import Shown
+from gui.share import share_panel
+from gui.sidebar import Sidebar, first_run, refresh_sidebar
+from gui.words import PRIVATE, lang_of, t
+from services.bootstrap import Services
+
+TICK_S = 1.0
+
+
+def build_app(services: Services) -> gr.Blocks:
+    """The whole window; ``gui.__main__`` launches it."""
+    app: gr.Blocks
+    with gr.Blocks(title="TuneDesk", fill_width=True, analytics_enabled=False) as app:
+        tick = gr.Timer(TICK_S)
+        with gr.Sidebar(width=290, elem_id="sidebar"):
+            gr.HTML('<div class="td-brand">TuneDesk</div>')
+            machine = gr.HTML(elem_id="machine")
+            runs = gr.Radio([], label=t("window.runs"), elem_id="runs")
+            no_runs = gr.HTML(elem_id="no-runs")
+            share_panel(services)
+        with gr.Row(elem_id="desk", equal_height=False):
+            with gr.Column(scale=6, min_width=420, elem_id="choices"):
+                with gr.Tabs(selected="training", elem_id="tabs") as tabs:
+                    with gr.Tab(t("window.dataset"), id="dataset"):
+                        dataset = dataset_tab(services)
+                    with gr.Tab(t("window.training"), id="training"):
+                        training = trainings.training_tab(services)
+                    with gr.Tab(t("window.export"), id="export"):
+                        export = exports.export_tab(services)
+                    with gr.Tab(t("window.chat"), id="chat"):
+                        chat = chat_tab(services, tick)
+            with gr.Column(scale=5, min_width=360, elem_id="run-column") as run_column:
+                view = views.run_view()
+        sidebar = gr.State(Sidebar())
+
+        def on_tick(run_id: str | None, shown: Shown, seen: Sidebar, request: gr.Request) -> list[Any]:
+            lang = lang_of(request)
+            return [*refresh_sidebar(services, seen, run_id, lang), *views.refresh(services, run_id, shown, lang)]
+
+        def on_load(saved: dict[str, Any] | None, request: gr.Request) -> dict[Any, Any]:
+            lang = lang_of(request)
+            chosen = first_run(services.runs.list())
+            machine_html, radio, empty, seen = refresh_sidebar(services, Sidebar(), chosen, lang)
+            panel = dict(zip(view.refreshed, views.refresh(services, chosen, Shown(), lang), strict=True))
+            form = trainings.restore(training, services, saved, lang)
+            return {machine: machine_html, runs: radio, no_runs: empty, sidebar: seen, **panel, **form}
+
+        def on_select(run_id: str | None, shown: Shown, request: gr.Request) -> list[Any]:
+            return [*views.refresh(services, run_id, shown, lang_of(request)), ""]
+
+        listed = [machine, runs, no_runs, sidebar]
+        form_parts = [*training.form.widgets.values(), *training.form.reasons, training.summary, training.preview,
+                      training.message]  # fmt: skip
+        tick.tick(on_tick, [runs, view.shown, sidebar], [*listed, *view.refreshed], **PRIVATE)
+        app.load(on_load, training.saved, [*listed, *view.refreshed, *form_parts], **PRIVATE)
+        app.load(None, None, None, js=disable_script(services))
+        runs.change(on_select, [runs, view.shown], [*view.refreshed, view.message], **PRIVATE)
+        trainings.wire(training, services, runs)
+        exports.wire(export, services, runs)
+        views.wire(view, services, runs)
+
+        def on_merge(run_id: str | None) -> tuple[Any, Any, Any]:
+            choices = exports.adapter_choices(services)
+            newest = next((value for _, value in choices if value.startswith(f"{run_id}:")), None)
+            return gr.Tabs(selected="export"), gr.Dropdown(choices=choices, value=newest), gr.Column(visible=True)
+
+        def on_chat(run_id: str | None) -> tuple[Any, Any, Any]:
+            return gr.Tabs(selected="chat"), chat_reference(services, run_id), gr.Column(visible=False)
+
+        def on_use(source: str | None) -> tuple[Any, Any, Any]:
+            return gr.Tabs(selected="training"), [source] if source else gr.skip(), gr.Column(visible=True)
+
+        def on_tab(event: gr.SelectData) -> Any:
+            return gr.Column(visible=event.index in (1, 2))
+
+        tabs.select(on_tab, None, run_column, **PRIVATE)
+        view.merge.click(on_merge, runs, [tabs, export.adapter, run_column], **PRIVATE)
+        view.chat.click(on_chat, runs, [tabs, chat.model, run_column], **PRIVATE)
+        dataset.use.click(on_use, dataset.source, [tabs, training.form.dataset, run_column], **PRIVATE)
+    return app
+
+
+def chat_reference(services: Services, run_id: str | None) -> Any:
+    """What the Chat tab loads for a run: its last checkpoint, or the model a merge made."""
+    for record in services.runs.list():
+        if record.id == run_id:
+            return record.output_dir if record.kind == "merge" else record.id
+    return gr.skip()

@@ -1,0 +1,102 @@
+"""What the Dataset tab shows: the verdict on a file, what was found in it, and its first rows as conversations."""
+
+from __future__ import annotations
+
+from html import escape
+
+from gui.words import card
+from services.datasets.report import Finding, Preview, Report, Turn
+from services.text import WORDS, say
+
+ROWS_SHOWN = 12
+TURNS_SHOWN = 12
+SHORT_CHARS, SHORT_LINES = 400, 8
+"""Of one turn; the rest is a click away."""
+KINDS = {"ok": "ok", "ok-with-warnings": "warning", "blocked": "error"}
+
+
+def verdict_html(report: Report, lang: str) -> str:
+    """Whether the file can be trained on, with how many rows, and how its columns are read."""
+    lines = [
+        say(f"dataset.verdict.{report.verdict}", lang),
+        say("dataset.summary", lang, usable=f"{report.usable:,}", rows=f"{report.rows:,}"),
+    ]
+    if report.verdict == "blocked" and report.after_fix:
+        lines.append(say("dataset.after_fix", lang, after_fix=f"{report.after_fix:,}"))
+    if report.mapping:
+        pairs = ", ".join(f"{column} → {_role(role, lang)}" for column, role in report.mapping.items())
+        lines.append(say("dataset.mapping", lang, mapping=pairs))
+    return f'<div class="td-verdict">{card(KINDS[report.verdict], chr(10).join(lines))}</div>'
+
+
+def findings_html(report: Report, lang: str) -> str:
+    """What was found, the worst first; the first row it is about is a click away where the preview has it."""
+    shown = {preview.row: preview for preview in report.preview}
+    return "".join(_finding(finding, shown, lang) for finding in report.findings)
+
+
+def _finding(finding: Finding, shown: dict[int, Preview], lang: str) -> str:
+    sentence = say(f"dataset.finding.{finding.code}", lang, **finding.gaps())
+    example = next((shown[row] for row in finding.rows if row in shown), None)
+    detail = ""
+    if example is not None:
+        name = escape(say("dataset.row", lang, row=example.row))
+        detail = f"<details><summary>{name}</summary>{_turns(example, lang)}</details>"
+    level = escape(say(f"dataset.level.{finding.level}", lang))
+    return (
+        f'<div class="td-finding td-{finding.level}"><span class="td-level">{level}</span>'
+        f"<p>{escape(sentence)}</p>{detail}</div>"
+    )
+
+
+def preview_html(report: Report, lang: str) -> str:
+    """The first rows as conversations; everything in them is shown as text."""
+    rows = "".join(_row(preview, lang) for preview in report.preview[:ROWS_SHOWN])
+    return f'<div class="td-rows" role="region" aria-label="{escape(say("dataset.preview", lang))}">{rows}</div>'
+
+
+def _row(preview: Preview, lang: str) -> str:
+    name = escape(say("dataset.row", lang, row=preview.row))
+    if preview.codes:
+        levels = [Finding(code).level for code in preview.codes]
+        level = next(level for level in ("blocked", "warning", "info") if level in levels)
+        name += f' <span class="td-level">{escape(say(f"dataset.level.{level}", lang))}</span>'
+        return f'<article class="td-row td-{level}"><header>{name}</header>{_turns(preview, lang)}</article>'
+    return f'<article class="td-row"><header>{name}</header>{_turns(preview, lang)}</article>'
+
+
+def _turns(preview: Preview, lang: str) -> str:
+    if not preview.turns:
+        label = escape(say("dataset.raw", lang))
+        return f'<div class="td-turn"><span class="td-role">{label}</span>{_text(preview.raw, lang)}</div>'
+    html = "".join(_turn(turn, lang) for turn in preview.turns[:TURNS_SHOWN])
+    left = len(preview.turns) - TURNS_SHOWN
+    if left > 0:
+        html += f'<div class="td-turn td-muted">{escape(say("dataset.more_turns", lang, count=left))}</div>'
+    return html
+
+
+def _turn(turn: Turn, lang: str) -> str:
+    kind = turn.role if f"dataset.role.{turn.role}" in WORDS else "other"
+    return (
+        f'<div class="td-turn td-by-{kind}"><span class="td-role">{escape(_role(turn.role, lang))}</span>'
+        f"{_text(turn.content, lang)}</div>"
+    )
+
+
+def _text(text: str, lang: str) -> str:
+    if not text.strip():
+        return f'<div class="td-said td-muted">{escape(say("dataset.no_text", lang))}</div>'
+    start = "\n".join(text[:SHORT_CHARS].split("\n")[:SHORT_LINES])
+    if len(start) == len(text):
+        return f'<div class="td-said">{escape(text)}</div>'
+    more, less = (escape(say(f"dataset.{key}", lang)) for key in ("more", "less"))
+    return (
+        f'<details class="td-said td-long"><summary><span class="td-start">{escape(start)}… </span>'
+        f'<b class="td-more">{more}</b><b class="td-less">{less}</b></summary>{escape(text)}</details>'
+    )
+
+
+def _role(role: str, lang: str) -> str:
+    key = f"dataset.role.{role}"
+    return say(key, lang) if key in WORDS else role

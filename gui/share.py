@@ -1,0 +1,66 @@
+"""A temporary public link, never without a password."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import gradio as gr
+
+from gui.words import card, lang_of, t
+from services.bootstrap import Services
+from services.text import say
+
+USER = "tunedesk"
+
+
+def share_panel(services: Services) -> None:
+    """The sidebar's panel: what will happen first, then the button, then the link and the password, once."""
+    with gr.Accordion(t("window.share"), open=False, elem_id="share"):
+        gr.Markdown(t("window.share_before"), elem_classes="td-small")
+        result = gr.HTML(elem_id="share-result")
+        button = gr.Button(t("window.share_start"), size="sm", elem_id="share-start")
+
+    def on_share(request: gr.Request) -> str:
+        lang = lang_of(request)
+        if request.request is None:
+            return ""
+        app = request.request.app
+        password = protect(app, services.settings.password)
+        try:
+            link = open_tunnel(app, services.settings.share_server)
+        except Exception as error:  # the tunnel program and its server fail in many ways, none of them ours
+            text = say("window.share_failed", lang, user=USER, password=password)
+            return card("warning", text, str(error))
+        return card("ok", say("window.share_done", lang, link=link, user=USER, password=password))
+
+    button.click(on_share, None, result, api_visibility="private")
+
+
+def protect(app: Any, password: str | None) -> str:
+    """Make every session log in from now on, and return the password; an app that has one keeps it."""
+    if app.auth:
+        return str(next(iter(app.auth.values()))) if isinstance(app.auth, dict) else "•••"
+    word = password or new_password()
+    app.auth = {USER: word}
+    app.blocks.auth = [(USER, word)]
+    return word
+
+
+def new_password() -> str:
+    """Some 70 bits, easy to read out."""
+    return "-".join(secrets.token_hex(3) for _ in range(3))
+
+
+def open_tunnel(app: Any, share_server: str | None) -> str:
+    """Gradio's own tunnel to this app. Raises whatever the tunnel program or its server raise."""
+    from gradio.networking import setup_tunnel
+
+    blocks = app.blocks
+    if blocks.share_url is None:
+        token = secrets.token_urlsafe(32)
+        url = setup_tunnel("127.0.0.1", blocks.server_port, token, share_server, None)
+        blocks.share_url = url.replace("http://", "https://", 1) if share_server is None else url
+        blocks.share = True
+    return str(blocks.share_url)
+

@@ -1,0 +1,82 @@
+"""The model a conversation talks to: found in the run folders, so that a reload or a restart forgets nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.chat.server import ChatServers
+from services.errors import TuneDeskError
+from services.runs.folder import Record, RunState
+from services.runs.lifecycle import Runs
+from services.specs import STARTER, ServeSpec
+
+END_S = 15.0
+"""How long a model that is being unloaded is waited for."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A model that a person can load; ``value`` is what a ServeSpec calls it."""
+
+    value: str
+    name: str
+    step: int | None = None
+    """Of the checkpoint; None for a whole model."""
+
+
+def current(runs: Runs, preferred: str = "") -> Record | None:
+    """The server to talk to: ``preferred`` while it lives, else the newest that does, else the last that did."""
+    servers = [record for record in runs.list() if record.kind == "serve"]
+    mine = next((record for record in servers if record.id == preferred), None)
+    if mine is not None and not mine.state.final:
+        return mine
+    live = next((record for record in servers if not record.state.final), None)
+    return live or mine or next(iter(servers), None)
+
+
+def ready(runs: Runs, preferred: str = "") -> Record | None:
+    """The server that answers now; None where there is none."""
+    record = current(runs, preferred)
+    return record if record is not None and record.state is RunState.READY else None
+
+
+def load(servers: ChatServers, spec: ServeSpec, replacing: str = "") -> Record:
+    """Start a server in the place of ``replacing``, which goes on when ``spec`` is refused.
+
+    Raises Refused as ``ChatServers.prepare`` does.
+    """
+    servers.prepare(spec)
+    unload(servers.runs, replacing)
+    return servers.start(spec)
+
+
+def unload(runs: Runs, run_id: str) -> None:
+    """End a server and wait until its process is gone; one that has ended already is left as it is."""
+    record = next((record for record in runs.list() if record.id == run_id), None)
+    if record is not None and not record.state.final:
+        runs.stop(run_id, now=True)
+        runs.wait(run_id, timeout_s=END_S)
+
+
+def offers(runs: Runs) -> list[Offer]:
+    """What can be loaded by name: the starter, then merged models and last checkpoints, the newest first."""
+    records = runs.list()
+    names = {record.id: record.name for record in records}
+    found = [Offer(STARTER, STARTER)]
+    for record in records:
+        if record.kind == "merge" and record.state is RunState.SUCCEEDED:
+            trained = record.about.get("of")
+            value = f"{trained}:merged" if trained in names else record.id
+            if value not in {offer.value for offer in found}:  # of several merges of one run the newest counts
+                found.append(Offer(value, names.get(str(trained), record.name)))
+        elif record.kind == "train" and record.state.final and (step := _last_step(runs, record.id)) is not None:
+            found.append(Offer(record.id, record.name, step))
+    return found
+
+
+def _last_step(runs: Runs, run_id: str) -> int | None:
+    try:
+        checkpoints = runs.snapshot(run_id).checkpoints
+    except TuneDeskError:  # deleted meanwhile
+        return None
+    return checkpoints[-1].step if checkpoints else None
