@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from services.datasets.data import read_data
+from services.datasets.sample import SAMPLE
 from services.errors import Key, Refused
 from services.hardware.machine import Machine
 from services.hardware.strategies import method_reason, strategy_reason
@@ -18,7 +19,7 @@ from services.plan import Plan, Slot
 from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
-from services.specs import SAMPLE, STARTER, TrainSpec, as_yaml, read_train_spec
+from services.specs import STARTER, TrainSpec, as_yaml, read_train_spec
 from services.swift import commands, paths
 from services.swift.commands import Data, Device
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,14 @@ def read_data(spec: TrainSpec, settings: Settings) -> Data:
             counts.append(SAMPLE_ROWS)
             continue
         report = _report(source, spec)
-        if report is not None and report.verdict == "blocked" and not set(READS_ITS_OWN_WAY) & spec.args.keys():
+        if report is not None and report.verdict == "blocked":
             first = next(finding for finding in report.findings if finding.level == "blocked")
             reason = Key(f"dataset.finding.{first.code}", **first.gaps())
             raise Refused("dataset_blocked", path=text, reason=reason)
         if report is not None:
-            added |= report.settings
+            _add(added, report.settings)
         arguments.append(argument_for(source, settings))
-        counts.append(source.count or (report.usable if report is not None else None))
+        counts.append(source.count or (report.rows if report is not None else None))
     known = [count for count in counts if count is not None]
     return Data(tuple(arguments), sum(known) if len(known) == len(counts) else None, files, added)
 
@@ -60,9 +61,23 @@ def checked(path: Path, task: str = "sft") -> Report:
 
 
 def _report(source: Source, spec: TrainSpec) -> Report | None:
-    if source.path is None or source.path.stat().st_size > CHECKED_AT_ONCE_BYTES:
+    """The check of a file, None where it is not for us to judge or was not made yet."""
+    if source.path is None or spec.command == "rlhf" or set(READS_ITS_OWN_WAY) & spec.args.keys():
         return None
-    return checked(source.path, "pt" if spec.command == "pt" else "sft")
+    if source.path.stat().st_size > CHECKED_AT_ONCE_BYTES:
+        return None
+    return checked(source.path, spec.command)
+
+
+def _add(settings: dict[str, Any], more: Mapping[str, Any]) -> None:
+    """ms-swift applies ``--columns`` to every file, so two files may not want different things of it."""
+    columns = {**settings.get("columns", {})}
+    for column, role in more.get("columns", {}).items():
+        if columns.setdefault(column, role) != role:
+            raise Refused("dataset_columns_differ", column=column)
+    settings |= more
+    if columns:
+        settings["columns"] = columns
 
 
 @lru_cache(maxsize=64)

@@ -308,4 +308,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path} cannot be trained on as it is. {reason}",
         "{path} 目前无法用于训练。{reason}",
     ),
+    "dataset_columns_differ": (
+        "Two of the files use the column “{column}” for different things, and ms-swift can give it only one role. "
+        "Rename the column in one of them, or train on one file at a time.",
+        "其中两个文件的“{column}”列用途不同，而 ms-swift 只能给它一种角色。请在其中一个文件里改列名，或每次只用一个文件训练。",
+    ),
 }

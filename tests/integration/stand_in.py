@@ -8,7 +8,7 @@ The variable STAND_IN holds a JSON object; every entry has a default:
     steps (3), step_s (0.02), log_every (1); launch_s (0): before there is a rank; load_s (0): before it can save
     error: text printed to stderr before exit code 1; error_at: the step (default 0: before anything)
     exit_code: of a rank, after all its steps (0); linger_s: between the closing summary and the exit (0)
-    deaf: every layer ignores TERM; save_s: what writing a checkpoint takes (0)
+    deaf: every layer ignores TERM, and the trainer the request that it listens for; save_s: what writing a checkpoint takes (0)
     noise_mb: megabytes of stderr before the first step; strays: processes left behind, each in its own session
     metrics: further entries of each log line, a text put in as it is (NaN …)
     hidden: for deploy, do not answer under the name that was asked for
@@ -115,8 +115,8 @@ class Trainer:
         self.say(f"[INFO:swift] output_dir: {self.output}")
         fail_at(0)
         request = os.environ.get("TUNEDESK_STOP")
-        if request and "save_on_stop" in self.options.get("callbacks", "") and not ASKED.get("deaf"):
-            self.request = Path(request)
+        if request and "save_on_stop" in self.options.get("callbacks", ""):
+            self.request = None if ASKED.get("deaf") else Path(request)
             Path(f"{request}.listening").touch()
         resumed = self.options.get("resume_from_checkpoint", "")
         self.step = int(resumed.rpartition("-")[2] or 0) if resumed else 0
