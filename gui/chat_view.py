@@ -21,6 +21,8 @@ from services.units import human_seconds
 ENGINES = {"transformers": "Transformers", "vllm": "vLLM"}
 LOG_LINES = 40
 _MARKUP = re.compile(r"[&<>*_`\[\]#+=~|\\!${}^-]|(?<=\d)[.)](?=\s)")
+_CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!`)`[^`\n]+`(?!`))", re.DOTALL)
+_TAG = re.compile(r"<(?=[a-zA-Z/!?])(?!/?(?:br|b|i|u|em|strong|sub|sup|kbd)\s*/?>|https?://)")
 
 
 def model_choices(services: Services, lang: str) -> list[tuple[str, str]]:
@@ -83,9 +85,9 @@ def messages(talk: Conversation, lang: str, *, writing: bool = False) -> list[di
         if thought:
             under_way = writing and not answer and exchange is talk.exchanges[-1]
             key, status = ("chat.thinking", "pending") if under_way else ("chat.thought", "done")
-            shown.append(_said("assistant", thought) | {"metadata": {"title": say(key, lang), "status": status}})
+            shown.append(_said("assistant", tame(thought)) | {"metadata": {"title": say(key, lang), "status": status}})
         if answer:
-            shown.append(_said("assistant", answer))
+            shown.append(_said("assistant", tame(answer)))
     return shown
 
 
@@ -98,3 +100,9 @@ def literal(text: str) -> str:
     """Markdown that shows ``text`` as it was typed: signs, blanks at the beginning of lines and all."""
     lines = _MARKUP.sub(lambda sign: f"&#{ord(sign[0])};", text).split("\n")
     return "\n".join("\N{NO-BREAK SPACE}" * (len(line) - len(line.lstrip(" "))) + line.lstrip(" ") for line in lines)
+
+
+def tame(markdown: str) -> str:
+    """A model's Markdown with its HTML shown as text, but for a few tags that only set type."""
+    parts = _CODE.split(markdown)
+    return "".join(part if index % 2 else _TAG.sub("&lt;", part) for index, part in enumerate(parts))

@@ -17,10 +17,9 @@ KINDS = {"ok": "ok", "ok-with-warnings": "warning", "blocked": "error"}
 
 def verdict_html(report: Report, lang: str) -> str:
     """Whether the file can be trained on, with how many rows, and how its columns are read."""
-    lines = [
-        say(f"dataset.verdict.{report.verdict}", lang),
-        say("dataset.summary", lang, usable=f"{report.usable:,}", rows=f"{report.rows:,}"),
-    ]
+    lines = [say(f"dataset.verdict.{report.verdict}", lang)]
+    if report.rows:
+        lines.append(say("dataset.summary", lang, usable=f"{report.usable:,}", rows=f"{report.rows:,}"))
     if report.verdict == "blocked" and report.after_fix:
         lines.append(say("dataset.after_fix", lang, after_fix=f"{report.after_fix:,}"))
     if report.mapping:
@@ -52,7 +51,8 @@ def _finding(finding: Finding, shown: dict[int, Preview], lang: str) -> str:
 def preview_html(report: Report, lang: str) -> str:
     """The first rows as conversations; everything in them is shown as text."""
     rows = "".join(_row(preview, lang) for preview in report.preview[:ROWS_SHOWN])
-    return f'<div class="td-rows" role="region" aria-label="{escape(say("dataset.preview", lang))}">{rows}</div>'
+    name = escape(say("dataset.preview", lang))
+    return f'<div class="td-rows" role="region" tabindex="0" aria-label="{name}">{rows}</div>'
 
 
 def _row(preview: Preview, lang: str) -> str:

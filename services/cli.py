@@ -18,7 +18,7 @@ import typer
 from services.bootstrap import Services, build
 from services.chat import server
 from services.demo import demo as run_demo
-from services.errors import Failed, Refused, TuneDeskError
+from services.errors import Failed, Key, Refused, TuneDeskError
 from services.runs.folder import Record, RunState
 from services.runs.snapshot import Snapshot
 from services.settings import read_settings
@@ -285,7 +285,7 @@ def _raise_unless_succeeded(record: Record) -> None:
     if record.error is not None and record.state is RunState.FAILED:
         raise Failed("run_ended_badly", name=record.name, message=failure(record, context.lang))
     if record.state is not RunState.SUCCEEDED:
-        raise Failed("run_failed", name=record.name, state=record.state.value)
+        raise Failed("run_failed", name=record.name, state=Key(f"runs.state.{record.state}"))
 
 
 def failure(record: Record, lang: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from services.bootstrap import Services
 from services.chat import server
-from services.errors import Failed
+from services.errors import Failed, Key
 from services.presets import first_journey
 from services.runs.folder import Record, RunState
 from services.specs import STARTER, MergeSpec
@@ -72,4 +72,4 @@ def _follow(services: Services, run: Record, report: Callable[..., None]) -> Non
             break
         time.sleep(0.5)
     if snapshot.record.state is not RunState.SUCCEEDED:
-        raise Failed("run_failed", name=run.name, state=snapshot.record.state.value, details=snapshot.log_tail)
+        raise Failed("run_failed", name=run.name, state=Key(f"runs.state.{snapshot.record.state}"), details=snapshot.log_tail)

@@ -9,11 +9,12 @@ from typing import Any
 WRITTEN = ("logging_dir", "output_dir")
 READ = (
     "adapters", "cached_dataset", "cached_val_dataset", "chord_sft_dataset", "custom_dataset_info",
-    "custom_register_path", "deepspeed", "external_plugins", "fsdp", "local_repo_path", "ref_adapters", "ref_model",
-    "resume_from_checkpoint", "reward_adapters", "reward_model", "system", "teacher_adapters", "teacher_deepspeed",
-    "teacher_model", "val_dataset",
+    "custom_register_path", "external_plugins", "local_repo_path", "ref_adapters", "ref_model",
+    "resume_from_checkpoint", "reward_adapters", "reward_model", "teacher_adapters", "teacher_model", "val_dataset",
 )  # fmt: skip
-"""Many of these also take a hub id or a name, so only what is there as a file becomes a path."""
+"""Many of these also take a hub id, so only what is there as a file becomes a path."""
+READ_BY_ENDING = {"deepspeed": ".json", "fsdp": ".json", "teacher_deepspeed": ".json", "system": ".txt"}
+"""These hold a word or a text, and a file only where the name ends so."""
 
 
 def absolute(args: Mapping[str, Any], here: Path) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def absolute(args: Mapping[str, Any], here: Path) -> dict[str, Any]:
     for name, value in args.items():
         if name in WRITTEN and isinstance(value, str):
             found[name] = str(here / Path(value).expanduser())
-        elif name in READ:
+        elif name in READ or str(value).endswith(READ_BY_ENDING.get(name, "\0")):
             found[name] = [existing(one, here) for one in value] if isinstance(value, list) else existing(value, here)
     return found
 

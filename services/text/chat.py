@@ -42,7 +42,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "queued": ("{model} waits for its turn · {time}", "{model} 正在等待轮到它 · {time}"),
     "starting": ("Loading {model} with {engine} · {time}", "正在用 {engine} 加载 {model} · {time}"),
     "stopping": ("Unloading {model}", "正在卸载 {model}"),
-    "ready": ("answers · {engine} · {address}", "正在回答 · {engine} · {address}"),
+    "ready": ("answers · {engine} · {address}", "负责回答 · {engine} · {address}"),
     "lost": (
         "{model} is not loaded any more: its server's process is gone. Press “Load model” to have it back.",
         "{model} 已不再加载：它的服务进程已经消失。点击“加载模型”即可重新加载。",

@@ -1,0 +1,80 @@
+"""The command line's own part: its flags, its languages, how an error becomes an exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from services import cli
+from services.errors import Failed, Refused
+from services.runs.folder import Record, RunState
+
+PROMISED = {
+    "demo": ["--name", "--author", "--json"],
+    "train": ["--dry-run", "--detach", "--now", "--json"],
+    "runs": ["--json"],
+    "show": ["--json"],
+    "stop": ["--now"],
+    "resume": [],
+    "merge": ["--base", "--json"],
+    "chat": ["-m", "--system", "--max-tokens", "--json"],
+    "serve": [],
+    "delete": [],
+}
+
+
+@pytest.mark.parametrize("command", PROMISED)
+def test_every_promised_flag_is_there(command: str) -> None:
+    shown = CliRunner().invoke(cli.app, [command, "--help"])
+    assert shown.exit_code == 0
+    assert [flag for flag in (*PROMISED[command], "--lang") if flag not in shown.output] == []
+
+
+def test_without_a_command_there_are_the_windows_flags() -> None:
+    shown = CliRunner().invoke(cli.app, ["--help"]).output
+    assert all(flag in shown for flag in ("--host", "--port", "--share", "--lang", "--no-browser"))
+
+
+@pytest.mark.parametrize(("error", "code"), [(Refused("run_not_found", run="x"), 2), (Failed("server_ended", name="x"), 1)])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_error_is_a_sentence_and_an_exit_code(
+    error: Refused | Failed, code: int, lang: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli.context, "lang", lang)
+    details: list[str] = []
+    with pytest.raises(SystemExit) as ended, cli._sentences(details.append):
+        raise error
+    out, err = capsys.readouterr()
+    assert (ended.value.code, out, details) == (code, "", [""])
+    assert ("没有" in err or "服务" in err) == (lang == "zh")
+
+
+@pytest.mark.parametrize(
+    ("state", "error", "parts"),
+    [
+        (RunState.STOPPED, None, ["stopped"]),
+        (RunState.LOST, None, ["lost"]),
+        (RunState.FAILED, {"code": "disk_full", "values": {"what": "No space"}, "line": ""}, ["disk is full", "No space"]),
+    ],
+)
+def test_a_run_that_did_not_succeed_is_a_failure_with_its_reason(state: RunState, error: Any, parts: list[str]) -> None:
+    with pytest.raises(Failed) as caught:
+        cli._raise_unless_succeeded(Record("i", "robot", "train", state, error=error))
+    text = cli.explain(caught.value, "en")
+    assert "robot" in text and all(part in text for part in parts)
+    cli._raise_unless_succeeded(Record("i", "robot", "train", RunState.SUCCEEDED))
+
+
+@pytest.mark.parametrize(("value", "shown"), [(1.5, 1.5), (float("nan"), None), (float("-inf"), None)])
+def test_json_holds_only_numbers_that_json_has(value: float, shown: float | None) -> None:
+    assert cli._finite(value) == shown
+
+
+def test_the_command_line_loads_neither_the_trainer_nor_the_window() -> None:
+    code = "import sys, services.cli; print({'torch', 'transformers', 'swift', 'peft', 'vllm', 'gradio'} & set(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == "set()\n"

@@ -1,0 +1,151 @@
+"""From a spec to a run: what it comes to, what is kept of it, what is refused before anything starts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.bootstrap import Services
+from services.errors import Refused
+from services.hardware.cards import Card
+from services.hardware.machine import Machine
+from services.runs import process
+from services.specs import TrainSpec
+from services.training import device_of
+from services.text import explain
+
+GIB = 1 << 30
+ROW = '{"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b"}]}\n'
+
+
+@pytest.fixture(autouse=True)
+def no_keepers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "spawn_free", lambda *_, **__: None)
+
+
+def option(services: Services, spec: TrainSpec, name: str) -> str:
+    argv = services.trainings.prepare(spec).plan.argv
+    return argv[argv.index(f"--{name}") + 1]
+
+
+def refused(services: Services, code: str, spec: TrainSpec) -> None:
+    with pytest.raises(Refused) as caught:
+        services.trainings.start(spec)
+    assert caught.value.code == code
+    assert explain(caught.value, "en") != explain(caught.value, "zh")
+    assert services.runs.list() == []
+
+
+def test_what_is_prepared_is_what_is_started(services: Services) -> None:
+    spec = TrainSpec(name="a", args={"lora_rank": 4}, env={"A": "b"})
+    plan = services.trainings.prepare(spec).plan
+    record = services.trainings.start(spec)
+    assert services.runs.folder(record.id).read_plan(1) == plan
+
+
+def test_the_frozen_spec_is_the_given_one_under_the_runs_name(services: Services) -> None:
+    spec = TrainSpec(dataset=("sample",), model_name="Robo", args={"system": "hi"}, strategy="single")
+    record = services.trainings.start(spec)
+    assert record.name == "Robo"
+    assert services.trainings.spec_of(record.id) == spec.model_copy(update={"name": "Robo"})
+    assert record.about["base"] == "starter" and record.about["total_batch"] == 4
+
+
+def test_a_run_without_a_name_is_called_after_what_it_trains(services: Services, tiny_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_text(ROW)
+    spec = TrainSpec(model=str(tiny_model), dataset=(str(tmp_path / "rows.jsonl"),), command="sft")
+    assert services.trainings.start(spec).name == "tiny model 小-sft"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("output_dir", "out", "{here}/out"),
+        ("output_dir", "/abs/out", "/abs/out"),
+        ("val_dataset", "rows.jsonl", "{here}/rows.jsonl"),
+        ("val_dataset", "rows.jsonl#5", "{here}/rows.jsonl#5"),
+        ("val_dataset", "owner/name", "owner/name"),
+        ("external_plugins", ["own.py"], "{here}/own.py"),
+        ("deepspeed", "ds.json", "{here}/ds.json"),
+        ("deepspeed", "zero2", "zero2"),
+        ("system", "prompt.txt", "{here}/prompt.txt"),
+        ("system", "missing.txt", "missing.txt"),
+        ("system", "zero2", "zero2"),
+        ("run_name", "rows.jsonl", "rows.jsonl"),
+    ],
+)
+def test_a_relative_path_is_read_from_the_current_folder(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, given: object, expected: str
+) -> None:
+    here = tmp_path / "here 这"
+    (here / "zero2").mkdir(parents=True)
+    (here / "rows.jsonl").write_text(ROW)
+    for file in ("own.py", "ds.json", "prompt.txt"):
+        (here / file).write_text("{}")
+    monkeypatch.chdir(here)
+    spec = TrainSpec(args={name: given})
+    plan = services.trainings.prepare(spec).plan
+    assert expected.replace("{here}", str(here)) in plan.argv
+
+
+def test_a_model_is_kept_as_the_folder_or_the_id_that_was_meant(services: Services, tiny_model: Path) -> None:
+    record = services.trainings.start(TrainSpec(model=str(tiny_model) + "/../tiny model 小"))
+    assert services.trainings.spec_of(record.id).model == str(tiny_model)
+    hub = services.trainings.start(TrainSpec(model="Qwen/Qwen3-0.6B"))
+    assert services.trainings.spec_of(hub.id).model == "Qwen/Qwen3-0.6B"
+
+
+def test_what_cannot_be_written_is_refused_before_the_start(
+    services: Services, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = replace(services.trainings, machine=lambda: replace(machine, disk_free=1000))
+    small = replace(services, trainings=full)
+    refused(small, "disk_too_small", TrainSpec(args={"tuner_type": "full"}))
+    monkeypatch.setattr("services.training._writable", lambda path: str(path) != "/sys/out")
+    refused(services, "output_not_writable", TrainSpec(args={"output_dir": "/sys/out"}))
+
+
+def test_the_disk_needed_grows_with_what_is_trained_and_kept(services: Services) -> None:
+    def needed(**args: Any) -> int:
+        found = services.trainings.prepare(TrainSpec(args=args)).disk_needed
+        assert found is not None
+        return found
+
+    assert needed(tuner_type="full") == 76 * 12 * 4
+    assert needed(lora_rank=2) == 2 * 12 * 12 * 4
+    assert needed(lora_rank=2, save_total_limit=1) == 2 * 12 * 12 * 2
+    assert services.trainings.prepare(TrainSpec(model="Qwen/Qwen3-0.6B")).disk_needed is None
+
+
+def test_an_adapter_is_not_trained_on(services: Services, tiny_model: Path) -> None:
+    (tiny_model / "adapter_config.json").write_text(f'{{"base_model_name_or_path": "{tiny_model.parent}/base"}}')
+    base = tiny_model.parent / "base"
+    base.mkdir()
+    (base / "config.json").write_text("{}")
+    refused(services, "train_on_adapter", TrainSpec(model=str(tiny_model)))
+
+
+@pytest.mark.parametrize(
+    ("code", "spec"),
+    [
+        ("method_impossible", TrainSpec(args={"quant_method": "bnb", "quant_bits": 4})),
+        ("strategy_impossible", TrainSpec(strategy="zero3")),
+        ("more_processes_than_cores", TrainSpec(processes=64)),
+        ("dataset_not_found", TrainSpec(dataset=("none.jsonl",))),
+        ("path_not_found", TrainSpec(model="/none")),
+        ("argument_unknown", TrainSpec(args={"lerning_rate": 1})),
+    ],
+)
+def test_what_cannot_work_here_is_refused_before_the_start(services: Services, code: str, spec: TrainSpec) -> None:
+    refused(services, code, spec)
+
+
+def test_a_machine_is_to_a_plan_its_cards_cores_and_limits(machine: Machine) -> None:
+    assert device_of(machine).on_cpu and device_of(machine).cores == 4
+    assert device_of(machine).impossible.keys() >= {"zero3", "device_map"}
+    card = Card(3, "x", "gpu", 0.0, 0, 24 * GIB)
+    on_cards = device_of(replace(machine, cards=(card, replace(card, index=5))))
+    assert on_cards.cards == ("3", "5") and not on_cards.impossible.keys() & {"zero3", "ddp", "fsdp2"}
