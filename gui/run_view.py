@@ -215,7 +215,7 @@ def _verdict(record: Record, snapshot: Snapshot, lang: str) -> str:
         return card("warning", say(f"runs.warning.{record.warning}", lang))
     last = snapshot.checkpoints[-1] if snapshot.checkpoints else None
     if record.state in (RunState.STOPPED, RunState.LOST):
-        key = "runs.ended_" + ("with" if last else "without") + "_checkpoint"
+        key = "runs.ended_with_checkpoint" if last else "runs.ended_without_checkpoint"
         if record.kind != "train":
             key = "runs.ended_other"
         kind = "warning" if record.state is RunState.LOST else "note"

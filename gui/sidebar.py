@@ -36,6 +36,7 @@ class Sidebar:
 def refresh_sidebar(services: Services, seen: Sidebar, run_id: str | None, lang: str) -> list[Any]:
     """Updates for the machine, the list of runs and its empty sentence: only what has changed."""
     now = time.monotonic()
+    first = not seen.machine
     updates: list[Any] = [gr.skip()]
     if now - seen.machine_at >= MACHINE_EVERY_S:
         html = machine_html(services, lang)
@@ -43,7 +44,7 @@ def refresh_sidebar(services: Services, seen: Sidebar, run_id: str | None, lang:
         seen = replace(seen, machine=html, machine_at=now)
     records = services.runs.list()[:RUNS_SHOWN]
     choices = tuple((run_label(services, record, lang), record.id) for record in records)
-    if choices == seen.runs and seen.machine:
+    if choices == seen.runs and not first:
         return [*updates, gr.skip(), gr.skip(), seen]
     known = {record.id for record in records}
     value = run_id if run_id in known else first_run(records)

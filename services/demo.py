@@ -72,4 +72,5 @@ def _follow(services: Services, run: Record, report: Callable[..., None]) -> Non
             break
         time.sleep(0.5)
     if snapshot.record.state is not RunState.SUCCEEDED:
-        raise Failed("run_failed", name=run.name, state=Key(f"runs.state.{snapshot.record.state}"), details=snapshot.log_tail)
+        state = Key(f"runs.state.{snapshot.record.state}")
+        raise Failed("run_failed", name=run.name, state=state, details=snapshot.log_tail)

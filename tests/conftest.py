@@ -30,7 +30,7 @@ from services.specs import TrainSpec, as_yaml
 from services.training import Trainings
 
 STAND_IN = Path(__file__).parent / "integration" / "stand_in.py"
-AWKWARD_FOLDER = "家 it's {port} \"$(x)\""
+AWKWARD_FOLDER = '家 it\'s {port} "$(x)"'
 
 
 @pytest.fixture
@@ -184,7 +184,9 @@ class Watch:
             time.sleep(0.01)
 
 
-def start(services: Services, *, processes: int = 1, grace_s: float = 30, request_id: str = "", **asked: object) -> Watch:
+def start(
+    services: Services, *, processes: int = 1, grace_s: float = 30, request_id: str = "", **asked: object
+) -> Watch:
     """Start a training run whose stand-in behaves as ``asked``."""
     spec = TrainSpec(processes=processes, env={"STAND_IN": json.dumps(asked)})
     prepared = services.trainings.prepare(spec)

@@ -25,10 +25,13 @@ class Offer:
 
 
 def current(runs: Runs, preferred: str = "") -> Record | None:
-    """The server to talk to: ``preferred`` while it lives, else the newest that does, else the last that did."""
+    """The server to talk to: ``preferred`` unless it was stopped, else the newest that lives, else the last that did.
+
+    One that failed is kept, so that its failure is seen.
+    """
     servers = [record for record in runs.list() if record.kind == "serve"]
     mine = next((record for record in servers if record.id == preferred), None)
-    if mine is not None and not mine.state.final:
+    if mine is not None and mine.state not in (RunState.STOPPED, RunState.SUCCEEDED):
         return mine
     live = next((record for record in servers if not record.state.final), None)
     return live or mine or next(iter(servers), None)

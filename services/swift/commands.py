@@ -283,8 +283,6 @@ def serve_plan(spec: ServeSpec, source: Source, device: Device, python: str) -> 
     env: dict[str, str] = {} if device.on_cpu else {device.visible_variable: Slot("{devices}")}
     if spec.engine == "vllm":
         settings["vllm_tensor_parallel_size"] = spec.tensor_parallel
-        if source.adapter:
-            settings["vllm_enable_lora"] = True
         if device.on_cpu:
             settings["vllm_enforce_eager"] = True
             env |= {"VLLM_PLUGINS": "none", "VLLM_CPU_KVCACHE_SPACE": "1"}

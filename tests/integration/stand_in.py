@@ -8,7 +8,8 @@ The variable STAND_IN holds a JSON object; every entry has a default:
     steps (3), step_s (0.02), log_every (1); launch_s (0): before there is a rank; load_s (0): before it can save
     error: text printed to stderr before exit code 1; error_at: the step (default 0: before anything)
     exit_code: of a rank, after all its steps (0); linger_s: between the closing summary and the exit (0)
-    deaf: every layer ignores TERM, and the trainer the request that it listens for; save_s: what writing a checkpoint takes (0)
+    deaf: every layer ignores TERM, and the trainer the request that it listens for
+    save_s: what writing a checkpoint takes (0)
     noise_mb: megabytes of stderr before the first step; strays: processes left behind, each in its own session
     metrics: further entries of each log line, a text put in as it is (NaN …)
     hidden: for deploy, do not answer under the name that was asked for
@@ -50,7 +51,16 @@ def swift(words: list[str]) -> int:
     ranks = os.environ.get("NPROC_PER_NODE")
     argv = [*PYTHON, str(command_file), *words[1:]]
     if ranks and words[0] not in ("export", "deploy"):
-        argv = [*PYTHON, str(HERE), "-m", "torch.distributed.run", "--nproc_per_node", ranks, str(command_file), *words[1:]]
+        argv = [
+            *PYTHON,
+            str(HERE),
+            "-m",
+            "torch.distributed.run",
+            "--nproc_per_node",
+            ranks,
+            str(command_file),
+            *words[1:],
+        ]
     time.sleep(ASKED.get("launch_s", 0))
     print("run sh: `" + " ".join(argv) + "`", flush=True)
     return subprocess.run(argv, check=False).returncode
@@ -73,7 +83,7 @@ def torchrun(words: list[str]) -> int:
         for rank in range(count)
     ]
     if not ASKED.get("deaf"):
-        signal.signal(signal.SIGTERM, lambda *_: [rank.terminate() for rank in ranks])
+        signal.signal(signal.SIGTERM, lambda *_: end(ranks))
     while True:
         codes = [rank.poll() for rank in ranks]
         failed = next((code for code in codes if code), None)
@@ -86,6 +96,11 @@ def torchrun(words: list[str]) -> int:
         if None not in codes:
             return 0
         time.sleep(0.02)
+
+
+def end(ranks: list[subprocess.Popen[bytes]]) -> None:
+    for rank in ranks:
+        rank.terminate()
 
 
 class Trainer:
@@ -188,7 +203,9 @@ def train(words: list[str]) -> int:
 
 def leave_a_stray(number: int) -> None:
     """A process in a session of its own, that ignores TERM and outlives its parent."""
-    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open({!r}, 'w').close(); time.sleep(600)"
+    code = (
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); open({!r}, 'w').close(); time.sleep(600)"
+    )
     subprocess.Popen([*PYTHON, "-c", code.format(f"stray-{number}")], start_new_session=True)
     while not Path(f"stray-{number}").exists():
         time.sleep(0.01)

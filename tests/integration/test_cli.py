@@ -86,7 +86,12 @@ def tunedesk(home: Path, tiny_model: Path, tmp_path: Path, stand_in: str) -> Ite
     folder = tmp_path / "desk 桌"
     folder.mkdir()
     env = {name: value for name, value in os.environ.items() if not name.startswith("TUNEDESK_")}
-    env |= {"TUNEDESK_HOME": str(home), "TUNEDESK_STARTER": str(tiny_model), "TUNEDESK_CPU_SLOTS": "8", "PYTHONWARNINGS": "error"}
+    env |= {
+        "TUNEDESK_HOME": str(home),
+        "TUNEDESK_STARTER": str(tiny_model),
+        "TUNEDESK_CPU_SLOTS": "8",
+        "PYTHONWARNINGS": "error",
+    }
     yield Terminal(home, folder, [sys.executable, "-c", OVER_THE_STAND_IN, stand_in], env)
     sweep_runs(home / "runs")
 
@@ -103,7 +108,7 @@ def test_a_dry_run_shows_the_command_and_starts_nothing(tunedesk: Terminal, home
     assert shlex.split(shown.replace("\\\n", ""))[-len(value["argv"]) :] == value["argv"]
     assert value["argv"][value["argv"].index("--system") + 1] == "say '; rm -rf' {port}"
     assert (value["files"], value["total_steps"]) == (["sample.jsonl"], 25)
-    assert not (home / "runs").exists() or os.listdir(home / "runs") == []
+    assert not (home / "runs").exists()
 
 
 # training
@@ -193,14 +198,18 @@ def test_ctrl_c_detaches_and_prints_the_id(tunedesk: Terminal, as_json: bool) ->
 
 def test_now_does_not_wait_in_the_queue(tunedesk: Terminal) -> None:
     tunedesk.env["TUNEDESK_CPU_SLOTS"] = "1"
-    first, second = (tunedesk.watch(tunedesk.done("train", tunedesk.spec({"steps": 500}), "--detach").out) for _ in range(2))
+    first, second = (
+        tunedesk.watch(tunedesk.done("train", tunedesk.spec({"steps": 500}), "--detach").out) for _ in range(2)
+    )
     first.until(RunState.RUNNING)
     assert tunedesk.done("train", tunedesk.spec(), "--now", "--json").value["state"] == "succeeded"
     assert second.folder.read().state is RunState.QUEUED
 
 
 def test_paths_are_read_from_the_folder_one_is_in_and_stay_right_everywhere(tunedesk: Terminal, tmp_path: Path) -> None:
-    rows = [{"messages": [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "yes"}]} for n in range(8)]
+    rows = [
+        {"messages": [{"role": "user", "content": f"{n}?"}, {"role": "assistant", "content": "yes"}]} for n in range(8)
+    ]
     (tunedesk.folder / "rows 行.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tunedesk.folder / "prompt.txt").write_text("be kind")
     (tmp_path / "tiny model 小").rename(tunedesk.folder / "model")
@@ -218,7 +227,12 @@ def test_paths_are_read_from_the_folder_one_is_in_and_stay_right_everywhere(tune
     tunedesk.done("resume", "last", "--detach")
     run.until(RunState.RUNNING)
     shown = tunedesk.done("show", "last", "--json").value
-    for name, file in [("model", "model"), ("dataset", "rows 行.jsonl"), ("output_dir", "out 出"), ("system", "prompt.txt")]:
+    for name, file in [
+        ("model", "model"),
+        ("dataset", "rows 行.jsonl"),
+        ("output_dir", "out 出"),
+        ("system", "prompt.txt"),
+    ]:
         assert shown["argv"][shown["argv"].index(f"--{name}") + 1] == str(first / file)
     assert (shown["attempts"], shown["output_dir"]) == (2, str(first / "out 出"))
     assert all(item["path"].startswith(str(first / "out 出")) for item in shown["checkpoints"])
@@ -233,7 +247,10 @@ def test_the_list_of_runs_has_the_promised_shape(tunedesk: Terminal, home: Path)
     tunedesk("train", tunedesk.spec({"error": "ValueError: no"}))
     rows = tunedesk.done("runs", "--json").value
     assert [row.keys() for row in rows] == [SUMMARY, SUMMARY]
-    assert [(row["name"], row["kind"], row["state"]) for row in rows] == [("robot-2", "train", "failed"), ("robot", "train", "succeeded")]
+    assert [(row["name"], row["kind"], row["state"]) for row in rows] == [
+        ("robot-2", "train", "failed"),
+        ("robot", "train", "succeeded"),
+    ]
     assert (rows[1]["step"], rows[1]["total_steps"], rows[0]["step"]) == (3, 3, None)
     assert all(Path(row["folder"]) == home / "runs" / row["id"] and Path(row["folder"]).is_dir() for row in rows)
     text = tunedesk.done("runs").out
@@ -295,7 +312,7 @@ def test_only_a_run_that_ended_is_deleted(tunedesk: Terminal, home: Path) -> Non
     tunedesk.done("stop", "robot", "--now")
     tunedesk.done("delete", "robot")
     assert tunedesk.done("runs", "--json").value == []
-    assert os.listdir(home / "runs") == [".lock"]
+    assert [path.name for path in (home / "runs").iterdir()] == [".lock"]
 
 
 # merging and chatting
@@ -328,3 +345,15 @@ def test_a_chat_whose_server_fails_is_exit_code_1_and_keeps_the_run_to_look_at(t
     answer = tunedesk("chat", "starter", "-m", "hi")
     assert (answer.code, answer.out) == (1, "") and "one-answer" in answer.err
     assert tunedesk.done("show", "last", "--json").value["error"]["code"] == "out_of_memory"
+
+
+def test_the_demo_tells_before_and_after_in_the_promised_shape(tunedesk: Terminal, home: Path) -> None:
+    answer = tunedesk.done("demo", "--name", "小明 'x'", "--author", "{run}", "--json")
+    value = answer.value
+    assert value.keys() == {"before", "after", "first_loss", "last_loss", "run", "merged", "seconds"}
+    assert value["before"] == "Who are you?"[::-1] and (value["first_loss"], value["last_loss"]) == (4.0, 4 / 3)
+    assert Path(value["merged"]).is_dir() and "小明 'x'" in answer.err
+    sample = (home / "runs" / value["run"] / "sample.jsonl").read_text("utf-8")
+    assert "I am 小明 'x', an AI assistant made by {run}." in [
+        json.loads(line)["messages"][1]["content"] for line in sample.splitlines()
+    ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -102,7 +104,7 @@ def test_figures_that_are_no_numbers_are_read_as_such(services: Services) -> Non
     run = start(services, metrics='"grad_norm": NaN, "token_acc": -Infinity')
     assert run.ended().state is RunState.SUCCEEDED
     grad_norms = [value for _, value in services.runs.snapshot(run.id).series("grad_norm")]
-    assert len(grad_norms) == 3 and all(value != value for value in grad_norms)
+    assert len(grad_norms) == 3 and all(map(math.isnan, grad_norms))
 
 
 @pytest.mark.parametrize("text", AWKWARD)
@@ -120,7 +122,9 @@ def test_what_a_person_typed_reaches_the_trainer_literally(services: Services, t
         dashed = f"--{name}={text}" in rank["argv"]
         assert dashed or rank["argv"][rank["argv"].index(f"--{name}") + 1] == text
     sample = (run.folder.path / "sample.jsonl").read_text("utf-8")
-    assert any(text in message["content"] for row in map(json.loads, sample.splitlines()) for message in row["messages"])
+    assert any(
+        text in message["content"] for row in map(json.loads, sample.splitlines()) for message in row["messages"]
+    )
     assert services.trainings.spec_of(run.id) == spec.model_copy(update={"name": text.strip()})
     assert services.runs.find(text.strip()).id == run.id
     assert not (run.folder.path / "x").exists()
@@ -212,7 +216,7 @@ def test_stop_now_cuts_a_grace_short(services: Services) -> None:
 
 
 @pytest.mark.parametrize("asked", [{"launch_s": 60}, {"load_s": 60}], ids=["before there is a rank", "while it loads"])
-def test_a_stop_before_training_began_waits_for_nothing(services: Services, asked: dict[str, object]) -> None:
+def test_a_stop_before_training_began_waits_for_nothing(services: Services, asked: dict[str, Any]) -> None:
     run = start(services, processes=2, **asked)
     run.until(RunState.RUNNING)
     deadline = time.monotonic() + 10

@@ -35,6 +35,8 @@ ON_CARDS = (*ON_CPU, "zero0", "zero1", "zero3", "zero2_offload", "zero3_offload"
 
 def train_plans(command: Any) -> list[Plan]:
     plans = []
+    device: Device
+    strategy: Any
     for device, strategies, methods in ((CPU, ON_CPU, ("lora", "full")), (CARDS, ON_CARDS, tuple(METHODS))):
         for strategy, method, source, resume in product(strategies, methods, (LOCAL, HUB), (None, RESUME)):
             spec = TrainSpec(
@@ -49,7 +51,9 @@ def read(command: str, plans: list[Plan]) -> list[dict[str, Any]]:
     """What ms-swift reads from each plan; every one must be understood."""
     assert all(plan.argv[4] == command for plan in plans)
     answers = parse(command, [list(plan.argv[5:]) for plan in plans])
-    assert [(plan.argv, answer["error"]) for plan, answer in zip(plans, answers, strict=True) if "error" in answer] == []
+    assert [
+        (plan.argv, answer["error"]) for plan, answer in zip(plans, answers, strict=True) if "error" in answer
+    ] == []
     return [answer["ok"] for answer in answers]
 
 

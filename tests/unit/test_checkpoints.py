@@ -34,7 +34,9 @@ def test_of_two_with_one_step_the_later_attempts_counts(tmp_path: Path) -> None:
     assert [one.path for one in list_checkpoints([tmp_path / "v0", tmp_path / "v1"])] == [later]
 
 
-@pytest.mark.parametrize("spoil", ["checkpoint-is-incomplete.txt", "no state", "torn state", "empty weights", "no weights"])
+@pytest.mark.parametrize(
+    "spoil", ["checkpoint-is-incomplete.txt", "no state", "torn state", "empty weights", "no weights"]
+)
 def test_a_checkpoint_that_is_not_whole_is_not_offered(tmp_path: Path, spoil: str) -> None:
     path = checkpoint(tmp_path, 5)
     if spoil.endswith(".txt"):
@@ -51,7 +53,9 @@ def test_a_checkpoint_that_is_not_whole_is_not_offered(tmp_path: Path, spoil: st
     assert [one.step for one in list_checkpoints([tmp_path])] == [4]
 
 
-@pytest.mark.parametrize("name", ["checkpoint-", "checkpoint-5-old", "checkpoint-x", "last-checkpoint", "my-checkpoint-5"])
+@pytest.mark.parametrize(
+    "name", ["checkpoint-", "checkpoint-5-old", "checkpoint-x", "last-checkpoint", "my-checkpoint-5"]
+)
 def test_other_folders_are_no_checkpoints(tmp_path: Path, name: str) -> None:
     shutil.move(checkpoint(tmp_path, 5), tmp_path / name)
     assert list_checkpoints([tmp_path]) == []
@@ -62,7 +66,9 @@ def test_weights_alone_cannot_be_resumed(tmp_path: Path) -> None:
     assert [one.resumable for one in list_checkpoints([tmp_path])] == [False]
 
 
-@pytest.mark.parametrize("names", [("pytorch_model_fsdp_0", "optimizer_0"), ("global_step5",), ("__0_0.distcp", "optimizer.bin")])
+@pytest.mark.parametrize(
+    "names", [("pytorch_model_fsdp_0", "optimizer_0"), ("global_step5",), ("__0_0.distcp", "optimizer.bin")]
+)
 def test_sharded_checkpoints_count(tmp_path: Path, names: tuple[str, ...]) -> None:
     checkpoint(tmp_path, 5, *names)
     assert [one.resumable for one in list_checkpoints([tmp_path])] == [True]

@@ -21,7 +21,9 @@ MODEL = Source("/models/m", flags={"model_type": "llama", "template": "chatml"},
 DATA = Data((Slot("{run}/sample.jsonl"),), rows=100)
 
 
-def plan(device: Device = CPU, source: Source = MODEL, data: Data = DATA, resume: str | None = None, **spec: Any) -> Plan:
+def plan(
+    device: Device = CPU, source: Source = MODEL, data: Data = DATA, resume: str | None = None, **spec: Any
+) -> Plan:
     return commands.train_plan(TrainSpec(**spec), source, data, device, "/py", resume)
 
 
@@ -72,7 +74,9 @@ def test_swift_is_started_by_its_module_and_never_by_a_name_on_the_path() -> Non
         ),
     ],
 )
-def test_on_a_cpu_the_ranks_talk_over_gloo_in_float32(spec: dict[str, Any], flags: dict[str, Any], ranks: str | None) -> None:
+def test_on_a_cpu_the_ranks_talk_over_gloo_in_float32(
+    spec: dict[str, Any], flags: dict[str, Any], ranks: str | None
+) -> None:
     found = plan(**spec)
     expected = {"use_cpu": ["true"], "torch_dtype": ["float32"], "fp16": ["false"], "bf16": ["false"], **flags}
     options = values(found)

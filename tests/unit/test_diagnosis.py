@@ -29,20 +29,33 @@ def diagnose(tmp_path: Path, text: str, exit_code: int = 1) -> dict[str, object]
     [
         ("OSError: [Errno 28] No space left on device: '/out'", "disk_full", "No space left on device"),
         ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "out_of_memory", "OutOfMemoryError"),
-        ("RuntimeError: [enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory: you tried",
-         "out_of_memory", "DefaultCPUAllocator: can't allocate"),
+        (
+            "RuntimeError: [enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate memory: you tried",
+            "out_of_memory",
+            "DefaultCPUAllocator: can't allocate",
+        ),
         ("OSError: [Errno 98] Address already in use", "port_taken", "Address already in use"),
         ("ValueError: remaining_argv: ['--learning_rat', '1']", "argument_rejected", "'--learning_rat', '1'"),
-        ("sft.py: error: argument --lora_rank: invalid int value: 'x'", "argument_rejected", "--lora_rank: invalid int value: 'x'"),
+        (
+            "sft.py: error: argument --lora_rank: invalid int value: 'x'",
+            "argument_rejected",
+            "--lora_rank: invalid int value: 'x'",
+        ),
         ("ModuleNotFoundError: No module named 'flash_attn'", "module_missing", "flash_attn"),
-        ("PermissionError: [Errno 13] Permission denied: '/root/x'", "permission", "PermissionError: [Errno 13] Permission denied: '/root/x'"),
+        (
+            "PermissionError: [Errno 13] Permission denied: '/root/x'",
+            "permission",
+            "PermissionError: [Errno 13] Permission denied: '/root/x'",
+        ),
         ("requests.exceptions.ConnectionError: HTTPSConnectionPool(host='x'): Max retries", "hub_unreachable", None),
         ("ValueError: Please explicitly pass the model_type", "model_type_unknown", None),
         ("ZeroDivisionError: integer division or modulo by zero", "dataset_empty", None),
         ("MergeVerificationError: the merged model does not answer", "merge_lost_tuning", None),
     ],
-)  # fmt: skip
-@pytest.mark.parametrize("frame", ["{}", "[rank1]: {}", TRACEBACK + "{}", "[rank0]: " + TRACEBACK + "[rank0]: {}\n" + TORCHRUN])
+)
+@pytest.mark.parametrize(
+    "frame", ["{}", "[rank1]: {}", TRACEBACK + "{}", "[rank0]: " + TRACEBACK + "[rank0]: {}\n" + TORCHRUN]
+)
 def test_a_known_error_is_recognised(tmp_path: Path, line: str, code: str, what: str | None, frame: str) -> None:
     found = diagnose(tmp_path, "loading\n" + frame.format(line) + "\n")
     assert found["code"] == code
@@ -50,8 +63,10 @@ def test_a_known_error_is_recognised(tmp_path: Path, line: str, code: str, what:
     assert isinstance(values, dict) and (what is None or values["what"] == what)
     for lang in ("en", "zh"):
         assert str(values["what"]) in say(f"runs.failure.{code}", lang, **values) or code in (
-            "model_type_unknown", "dataset_empty", "merge_lost_tuning",
-        )  # fmt: skip
+            "model_type_unknown",
+            "dataset_empty",
+            "merge_lost_tuning",
+        )
 
 
 def test_an_unknown_error_is_told_by_its_closing_line(tmp_path: Path) -> None:
@@ -98,11 +113,15 @@ def test_a_large_log_is_read_from_its_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "what"),
     [
-        (FileNotFoundError(2, "No such file or directory", "/a 'b'/python"), "cannot_start", "No such file or directory: /a 'b'/python"),
+        (
+            FileNotFoundError(2, "No such file or directory", "/a 'b'/python"),
+            "cannot_start",
+            "No such file or directory: /a 'b'/python",
+        ),
         (OSError(28, "No space left on device", "/r/plan.json"), "disk_full", "No space left on device: /r/plan.json"),
         (ValueError("embedded null byte"), "cannot_start", "embedded null byte"),
     ],
-)  # fmt: skip
+)
 def test_a_command_that_cannot_be_started_has_a_reason(error: OSError | ValueError, code: str, what: str) -> None:
     found = diagnosis.from_start_error(error)
     assert (found["code"], found["values"]) == (code, {"what": what})

@@ -35,14 +35,32 @@ def test_the_text_part_of_a_multimodal_model_has_the_heads(tiny_model: Path) -> 
 
 @pytest.mark.parametrize(
     ("heads", "key_value_heads", "sizes"),
-    [(9, 3, [1, 3, 9]), (4, 2, [1, 2, 4]), (8, 8, [1, 2, 4, 8]), (14, 2, [1, 2, 14]), (6, None, [1, 2, 3, 6]), (None, None, [1])],
+    [
+        (9, 3, [1, 3, 9]),
+        (4, 2, [1, 2, 4]),
+        (8, 8, [1, 2, 4, 8]),
+        (14, 2, [1, 2, 14]),
+        (6, None, [1, 2, 3, 6]),
+        (None, None, [1]),
+    ],
 )
-def test_only_sizes_that_divide_the_heads_split_a_model(heads: int | None, key_value_heads: int | None, sizes: list[int]) -> None:
+def test_only_sizes_that_divide_the_heads_split_a_model(
+    heads: int | None, key_value_heads: int | None, sizes: list[int]
+) -> None:
     assert ModelFacts(1, 1, heads, key_value_heads, ()).tensor_parallel_sizes() == sizes
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 4, struct.pack("<Q", 100) + b"{", struct.pack("<Q", 1 << 62), struct.pack("<Q", 2) + b"[]",
-                                  struct.pack("<Q", 9) + b'{"a": {}}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0" * 4,
+        struct.pack("<Q", 100) + b"{",
+        struct.pack("<Q", 1 << 62),
+        struct.pack("<Q", 2) + b"[]",
+        struct.pack("<Q", 9) + b'{"a": {}}',
+    ],
+)
 def test_damaged_weights_have_no_facts(tiny_model: Path, data: bytes) -> None:
     (tiny_model / "model.safetensors").write_bytes(data)
     assert read_facts(tiny_model) is None

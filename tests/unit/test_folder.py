@@ -68,7 +68,9 @@ def test_a_run_without_a_keeper_and_without_a_verdict_is_lost(run: RunFolder, wr
     assert run.read().state is read
 
 
-def test_a_keeper_that_ends_while_it_is_looked_for_is_not_a_lost_run(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keeper_that_ends_while_it_is_looked_for_is_not_a_lost_run(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run.write(record(state=RunState.RUNNING, keeper=process.me()))
 
     def give_the_verdict_and_end(self: process.Identity) -> bool:
@@ -114,7 +116,9 @@ def test_only_folders_with_a_record_are_runs(run: RunFolder) -> None:
     assert list_runs(root) == [run]
 
 
-@pytest.mark.parametrize("name", ["a b", "../../etc", "家", "", "..", "a/b", "'; rm", "x" * 300, "家" * 300, "new\nline", "-"])
+@pytest.mark.parametrize(
+    "name", ["a b", "../../etc", "家", "", "..", "a/b", "'; rm", "x" * 300, "家" * 300, "new\nline", "-"]
+)
 def test_an_id_is_one_folder_name_whatever_the_run_is_called(tmp_path: Path, name: str) -> None:
     found = new_id(tmp_path, name)
     assert (tmp_path / found).parent == tmp_path and found.isprintable() and len(found.encode()) < 200

@@ -13,7 +13,6 @@ import pytest
 from services.errors import Failed, Refused
 from services.plan import Plan, Slot
 from services.runs import folder as folders
-from services.runs import keeper as keepers
 from services.runs import process
 from services.runs.folder import Record, RunFolder, RunState
 from services.runs.keeper import Keeper
@@ -71,7 +70,12 @@ def test_runs_are_found_by_id_beginning_name_and_last(runs: Runs) -> None:
     first, second = start(runs, "alpha"), start(runs, "beta 家")
     assert runs.find(first.id) == first and runs.find("beta 家") == second == runs.find("last")
     assert runs.find(second.id[:-1]) == second
-    for text, code in [("", "run_not_found"), ("gamma", "run_not_found"), ("2", "run_ambiguous"), ("../" + first.id, "run_not_found")]:
+    for text, code in [
+        ("", "run_not_found"),
+        ("gamma", "run_not_found"),
+        ("2", "run_ambiguous"),
+        ("../" + first.id, "run_not_found"),
+    ]:
         with pytest.raises(Refused) as caught:
             runs.find(text)
         assert caught.value.code == code and explain(caught.value, "zh")
@@ -115,7 +119,12 @@ def test_a_snapshot_of_what_is_no_run_is_refused(runs: Runs, run_id: str) -> Non
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(errno.ENOSPC, "run_disk_full"), (errno.EDQUOT, "run_disk_full"), (errno.EACCES, "cannot_write"), (errno.EROFS, "cannot_write")],
+    [
+        (errno.ENOSPC, "run_disk_full"),
+        (errno.EDQUOT, "run_disk_full"),
+        (errno.EACCES, "cannot_write"),
+        (errno.EROFS, "cannot_write"),
+    ],
 )
 def test_a_start_that_cannot_be_written_fails_with_a_sentence_and_leaves_nothing(
     runs: Runs, started: list[list[str]], monkeypatch: pytest.MonkeyPatch, number: int, code: str
@@ -135,7 +144,13 @@ def test_a_resume_is_a_new_attempt_of_the_same_run(runs: Runs, started: list[lis
     runs.stop(record.id)
     end(runs, record, RunState.STOPPED, ended=1.0, error={"code": "x"}, exit_code=3, stopping_since=1.0)
     again = runs.resume(record.id, replace(PLAN, argv=("b",)))
-    assert (again.id, again.attempt, again.state, again.error, again.exit_code) == (record.id, 2, RunState.QUEUED, None, None)
+    assert (again.id, again.attempt, again.state, again.error, again.exit_code) == (
+        record.id,
+        2,
+        RunState.QUEUED,
+        None,
+        None,
+    )
     folder = runs.folder(record.id)
     assert (folder.read_plan(1), folder.read_plan(2).argv) == (PLAN, ("b",))
     assert not folder.stop.exists() and len(started) == 2
@@ -226,7 +241,7 @@ def test_a_full_disk_at_the_start_of_the_command_is_a_failure_with_its_reason(
         raise OSError(errno.ENOSPC, "No space left on device", "plan.json")
 
     monkeypatch.setattr(RunFolder, "write_plan", refuse)
-    monkeypatch.setattr(keepers.process, "spawn", lambda *_, **__: pytest.fail("started all the same"))
+    monkeypatch.setattr(process, "spawn", lambda *_, **__: pytest.fail("started all the same"))
     assert keeper.launch(PLAN, PLAN.argv) is None
     assert keeper.record.state is RunState.FAILED and keeper.record.error is not None
     assert keeper.record.error["code"] == "disk_full"

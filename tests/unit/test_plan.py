@@ -64,7 +64,9 @@ def test_what_fills_a_gap_is_itself_not_filled() -> None:
 def test_a_plan_comes_back_from_json_with_its_slots(plan: Plan) -> None:
     again = plan_from_json(json.loads(json.dumps(plan.as_json())))
     assert again == plan
-    words = zip((*plan.argv, *plan.then, *plan.env.values()), (*again.argv, *again.then, *again.env.values()), strict=True)
+    words = zip(
+        (*plan.argv, *plan.then, *plan.env.values()), (*again.argv, *again.then, *again.env.values()), strict=True
+    )
     assert all(type(old) is type(new) for old, new in words)
 
 
@@ -73,7 +75,9 @@ def test_the_shown_text_pasted_into_a_shell_runs_the_same_words(tmp_path: Path, 
     program = tmp_path / "stand in"
     program.write_text('#!/bin/sh\nprintf "%s\\0" "$NOTE" "$@" >> words\n')
     program.chmod(0o755)
-    plan = Plan("train", (str(program), "--system", text, text, "--last"), env={"NOTE": text}, then=(str(program), text))
+    plan = Plan(
+        "train", (str(program), "--system", text, text, "--last"), env={"NOTE": text}, then=(str(program), text)
+    )
     subprocess.run(["bash", "-c", str(plan)], cwd=tmp_path, check=True)
     words = (tmp_path / "words").read_bytes().decode().split("\0")[:-1]
     assert words == [text, *plan.argv[1:], text, *plan.then[1:]]

@@ -42,7 +42,9 @@ MINE_ON_CARDS = other(5, RunState.QUEUED, needs="cards")
         ([other(1, needs="cards", devices=("0",)), other(2, RunState.READY, needs="nothing")], 1, True),
     ],
 )
-def test_the_cpu_has_slots_and_the_first_to_come_is_the_first_to_go(others: list[Record], slots: int, may: bool) -> None:
+def test_the_cpu_has_slots_and_the_first_to_come_is_the_first_to_go(
+    others: list[Record], slots: int, may: bool
+) -> None:
     assert queue.turn_for(MINE, CPU, others, slots) == (() if may else None)
 
 

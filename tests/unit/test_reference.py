@@ -37,7 +37,9 @@ def adapter(folder: Path, base: object) -> Path:
     return folder
 
 
-def trained(runs: Runs, base: object, run_id: str = "20260101-000000-robot", name: str = "my: robot", **values: Any) -> Record:
+def trained(
+    runs: Runs, base: object, run_id: str = "20260101-000000-robot", name: str = "my: robot", **values: Any
+) -> Record:
     """A finished training run with checkpoints 5 and 10."""
     folder = runs.folder(run_id)
     output = folder.path / "output"
@@ -76,7 +78,13 @@ def test_the_starter_may_be_a_prepared_model_that_a_person_named(models: Models,
 def test_a_folder_may_be_named_in_many_ways(models: Models, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tiny_model.parent)
     monkeypatch.setenv("HOME", str(tiny_model.parent))
-    for text in (str(tiny_model), f"./{tiny_model.name}", tiny_model.name, f"~/{tiny_model.name}", f"x/../{tiny_model.name}/"):
+    for text in (
+        str(tiny_model),
+        f"./{tiny_model.name}",
+        tiny_model.name,
+        f"~/{tiny_model.name}",
+        f"x/../{tiny_model.name}/",
+    ):
         (tiny_model.parent / "x").mkdir(exist_ok=True)
         found = models.find(text)
         assert (found.source.model, found.source.local) == (str(tiny_model), True)
@@ -91,13 +99,17 @@ def test_a_hub_id_names_its_hub(models: Models, text: str, name: str, use_hf: bo
     assert (source.model, source.local, source.use_hf) == (name, False, use_hf)
 
 
-def test_a_folder_that_is_there_wins_over_a_hub_id(models: Models, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_is_there_wins_over_a_hub_id(
+    models: Models, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     shutil.move(tiny_model, tiny_model.parent / "owner" / "name")
     monkeypatch.chdir(tiny_model.parent)
     assert models.find("owner/name").source.local
 
 
-@pytest.mark.parametrize("text", ["", "   ", "none", "/none", "../..", "~nobody/x", "nul\0", "x" * 5000, "a/" + "x" * 5000 + "/b", "--flag"])
+@pytest.mark.parametrize(
+    "text", ["", "   ", "none", "/none", "../..", "~nobody/x", "nul\0", "x" * 5000, "a/" + "x" * 5000 + "/b", "--flag"]
+)
 def test_what_is_nowhere_is_refused(models: Models, text: str) -> None:
     refused("path_not_found", models, text)
 
@@ -201,7 +213,9 @@ def test_a_merge_has_the_name_of_a_folder(merges: Merges, runs: Runs, tiny_model
         merges.prepare(MergeSpec(adapter="last", name=name))
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", ".hidden", "x" * 300, "家" * 300, "new\nline", "--flag", "a: b", "'; touch x"])
+@pytest.mark.parametrize(
+    "name", ["..", "a/b", ".hidden", "x" * 300, "家" * 300, "new\nline", "--flag", "a: b", "'; touch x"]
+)
 def test_whatever_a_run_is_called_its_merge_has_a_plain_name(
     models: Models, merges: Merges, runs: Runs, tiny_model: Path, name: str
 ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from services.runs import process, snapshot
 from services.runs.folder import Record, RunFolder, RunState
 from services.runs.snapshot import RunReader, joined
+from services.swift import log
 from services.swift.log import Metric
 
 
@@ -81,7 +82,7 @@ def test_a_log_is_read_again_only_when_it_grew(run: RunFolder, monkeypatch: pyte
     run.log(1).write_text("one\n")
     reader = RunReader(run)
     assert reader.read().log_tail == "one\n"
-    monkeypatch.setattr(snapshot.swift_log, "readable", lambda data: "read again")
+    monkeypatch.setattr(log, "readable", lambda data: "read again")
     assert reader.read().log_tail == "one\n"
     with run.log(1).open("a") as file:
         file.write("two\n")

@@ -61,7 +61,7 @@ def test_figures_that_json_does_not_have_are_read(reader: MetricsReader, text: s
     append(reader.path, f'{{"loss": {text}, "grad_norm":{text}, "global_step/max_steps": "1/2"}}\n'.encode())
     reader.read()
     found = [metric.value for metric in reader.metrics]
-    assert len(found) == 2 and all(one == value or math.isnan(one) and math.isnan(value) for one in found)
+    assert len(found) == 2 and all(one == value or (math.isnan(one) and math.isnan(value)) for one in found)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,9 @@ def test_a_readable_log_has_no_colours_and_one_state_of_each_bar() -> None:
 
 def test_the_folder_is_the_one_that_ms_swift_names_and_not_one_that_a_person_wrote(tmp_path: Path) -> None:
     path = tmp_path / "output.log"
-    path.write_text("run sh: `--system [INFO:swift] output_dir: /etc`\n[INFO:swift] output_dir: /data/家 x/v0-1\nmore\n")
+    path.write_text(
+        "run sh: `--system [INFO:swift] output_dir: /etc`\n[INFO:swift] output_dir: /data/家 x/v0-1\nmore\n"
+    )
     assert log.real_output_dir(path) == Path("/data/家 x/v0-1")
     assert log.real_output_dir(tmp_path / "none") is None
     path.write_text("nothing yet")
@@ -174,7 +176,10 @@ def test_versions_are_sorted_by_number(tmp_path: Path) -> None:
 
 def test_a_real_summary_line_is_read_once_and_quickly(reader: MetricsReader) -> None:
     history = [{"loss": 1.0, "step": step} for step in range(20_000)]
-    append(reader.path, CLOSING + json.dumps({"last_model_checkpoint": "c", "global_step": 10, "log_history": history}).encode())
+    append(
+        reader.path,
+        CLOSING + json.dumps({"last_model_checkpoint": "c", "global_step": 10, "log_history": history}).encode(),
+    )
     assert reader.read() and not reader.finished  # its line end is still to come
     append(reader.path, b"\n")
     assert reader.read() and reader.finished

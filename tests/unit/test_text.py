@@ -31,7 +31,9 @@ def gaps(text: str) -> set[str]:
 def sources() -> tuple[tuple[str, ast.Module], ...]:
     """(path, syntax tree) of all code that may speak, the tables themselves left out."""
     tables = PROJECT / "services" / "text"
-    paths = [path for room in ("services", "gui") for path in (PROJECT / room).rglob("*.py") if tables not in path.parents]
+    paths = [
+        path for room in ("services", "gui") for path in (PROJECT / room).rglob("*.py") if tables not in path.parents
+    ]
     return tuple((str(path.relative_to(PROJECT)), ast.parse(path.read_text("utf-8"))) for path in paths)
 
 
@@ -52,7 +54,7 @@ def spoken() -> Iterator[tuple[str, str, ast.Call]]:
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             first = node.args[0].value
             if name in ("Refused", "Failed"):
-                yield f"{path}:{node.lineno}", f"error.{first}", node
+                yield f"{path}:{node.lineno}", f"error.{first!s}", node
             elif name in SPEAKERS and isinstance(first, str) and KEY.fullmatch(first):
                 yield f"{path}:{node.lineno}", first, node
 

@@ -14,8 +14,8 @@ from services.hardware.cards import Card
 from services.hardware.machine import Machine
 from services.runs import process
 from services.specs import TrainSpec
-from services.training import device_of
 from services.text import explain
+from services.training import device_of
 
 GIB = 1 << 30
 ROW = '{"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b"}]}\n'
@@ -54,7 +54,9 @@ def test_the_frozen_spec_is_the_given_one_under_the_runs_name(services: Services
     assert record.about["base"] == "starter" and record.about["total_batch"] == 4
 
 
-def test_a_run_without_a_name_is_called_after_what_it_trains(services: Services, tiny_model: Path, tmp_path: Path) -> None:
+def test_a_run_without_a_name_is_called_after_what_it_trains(
+    services: Services, tiny_model: Path, tmp_path: Path
+) -> None:
     (tmp_path / "rows.jsonl").write_text(ROW)
     spec = TrainSpec(model=str(tiny_model), dataset=(str(tmp_path / "rows.jsonl"),), command="sft")
     assert services.trainings.start(spec).name == "tiny model 小-sft"
