@@ -17,6 +17,7 @@ from gui.share import share_panel
 from gui.sidebar import Sidebar, first_run, refresh_sidebar
 from gui.words import PRIVATE, lang_of, t
 from services.bootstrap import Services
+from services.chat.loaded import offers
 
 TICK_S = 1.0
 
@@ -24,7 +25,7 @@ TICK_S = 1.0
 def build_app(services: Services) -> gr.Blocks:
     """The whole window; ``gui.__main__`` launches it."""
     app: gr.Blocks
-    with gr.Blocks(title="TuneDesk", fill_width=True, analytics_enabled=False) as app:
+    with gr.Blocks(title="TuneDesk", fill_width=True, analytics_enabled=False, delete_cache=(3600, 86_400)) as app:
         tick = gr.Timer(TICK_S)
         with gr.Sidebar(width=290, elem_id="sidebar"):
             gr.HTML('<div class="td-brand">TuneDesk</div>')
@@ -96,7 +97,8 @@ def build_app(services: Services) -> gr.Blocks:
 
 def chat_reference(services: Services, run_id: str | None) -> Any:
     """What the Chat tab loads for a run: its last checkpoint, or the model a merge made."""
-    for record in services.runs.list():
-        if record.id == run_id:
-            return record.output_dir if record.kind == "merge" else record.id
-    return gr.skip()
+    record = next((record for record in services.runs.list() if record.id == run_id), None)
+    if record is None:
+        return gr.skip()
+    merged = f"{record.about.get('of')}:merged"
+    return next((offer.value for offer in offers(services.runs) if offer.value in (record.id, merged)), record.id)

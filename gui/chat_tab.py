@@ -79,7 +79,7 @@ def _layout() -> ChatTab:
         with gr.Column(scale=2, min_width=300, elem_id="chat-form"):
             with gr.Group():
                 model = gr.Dropdown(
-                    [(t("chat.starter"), STARTER)], value=STARTER, label=t("chat.model"), info=t("chat.model_info"),
+                    [(t("training.starter"), STARTER)], value=STARTER, label=t("chat.model"), info=t("chat.model_info"),
                     allow_custom_value=True, elem_id="chat-model",
                 )  # fmt: skip
                 engine = gr.Radio([(name, key) for key, name in ENGINES.items()], value="transformers",

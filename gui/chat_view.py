@@ -30,7 +30,7 @@ def model_choices(services: Services, lang: str) -> list[tuple[str, str]]:
 
     def label(offer: loaded.Offer) -> str:
         if offer.value == STARTER:
-            return say("chat.starter", lang)
+            return say("training.starter", lang)
         if offer.step is None:
             return say("chat.merged", lang, name=offer.name)
         return say("chat.checkpoint", lang, name=offer.name, step=offer.step)

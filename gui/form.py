@@ -48,14 +48,14 @@ class Form:
     max_length: gr.Number
     lora_rank: gr.Number
     strategy: gr.Radio
-    processes: gr.Number
+    processes: gr.Textbox
     devices: gr.CheckboxGroup
     name: gr.Textbox
     lora_alpha: gr.Number
     weight_decay: gr.Textbox
     warmup_ratio: gr.Textbox
-    seed: gr.Number
-    save_total_limit: gr.Number
+    seed: gr.Textbox
+    save_total_limit: gr.Textbox
     output_dir: gr.Textbox
     extra: gr.Textbox
     env: gr.Textbox
@@ -114,8 +114,8 @@ def training_form(services: Services) -> Form:
             value="auto", label=t("training.strategy"), info=t("training.strategy_info"), elem_id="train-strategy",
         )  # fmt: skip
         strategy_reasons = gr.HTML()
-        processes = gr.Number(None, label=t("training.processes"), info=t("training.processes_info"), minimum=1,
-                              precision=0, elem_id="train-processes")  # fmt: skip
+        processes = gr.Textbox("", label=t("training.processes"), info=t("training.processes_info"),
+                               elem_id="train-processes")  # fmt: skip
         devices = gr.CheckboxGroup(cards, value=[], label=t("training.devices"), visible=bool(cards))
     with gr.Accordion(t("training.advanced"), open=False, elem_id="train-advanced"):
         name = gr.Textbox("", label=t("training.run_name"), info=t("training.run_name_info"), elem_id="train-run-name")
@@ -124,8 +124,8 @@ def training_form(services: Services) -> Form:
             weight_decay = gr.Textbox("", label=t("training.weight_decay"), placeholder="0.1", min_width=110)
             warmup_ratio = gr.Textbox("", label=t("training.warmup_ratio"), placeholder="0.05", min_width=110)
         with gr.Row():
-            seed = _number("seed", start, minimum=0)
-            save_total_limit = _number("save_total_limit", start, minimum=1)
+            seed = _optional_number("seed", "42")
+            save_total_limit = _optional_number("save_total_limit", "3")
         output_dir = gr.Textbox("", label=t("training.output_dir"), info=t("training.output_dir_info"),
                                 elem_id="train-output")  # fmt: skip
         extra = gr.Textbox("", lines=3, label=t("training.extra"), info=t("training.extra_info"),
@@ -143,6 +143,12 @@ def _number(name: str, start: Mapping[str, Any], minimum: int) -> gr.Number:
     precision = None if name == "num_train_epochs" else 0
     return gr.Number(start.get(name), label=t(f"training.{name}"), minimum=minimum, precision=precision, min_width=110,
                      elem_id=f"train-{name.replace('_', '-')}")  # fmt: skip
+
+
+def _optional_number(name: str, default: str) -> gr.Textbox:
+    """An empty gr.Number turns into 0 as soon as its accordion is opened, so what may be empty is text."""
+    return gr.Textbox("", label=t(f"training.{name}"), placeholder=default, min_width=110,
+                      elem_id=f"train-{name.replace('_', '-')}")  # fmt: skip
 
 
 def defaults(services: Services) -> dict[str, Any]:
@@ -180,7 +186,7 @@ def form_spec(values: Mapping[str, Any]) -> TrainSpec:
         "model_name": values.get("model_name") or "",
         "model_author": values.get("model_author") or "",
         "strategy": values.get("strategy") or "auto",
-        "processes": int(values["processes"]) if values.get("processes") else None,
+        "processes": str(values.get("processes") or "").strip() or None,
         "devices": values.get("devices") or None,
         "name": values.get("name") or "",
         "env": parse_env(str(values.get("env") or "")),
@@ -224,7 +230,8 @@ def model_choices(services: Services) -> list[tuple[Any, str]]:
 def dataset_choices(services: Services) -> list[tuple[Any, str]]:
     """The sample and the files that were uploaded; a path or a hub id can be typed."""
     folder = services.settings.datasets
-    files = sorted(path for path in folder.glob("*") if path.is_file()) if folder.is_dir() else []
+    found = folder.iterdir() if folder.is_dir() else ()
+    files = sorted(path for path in found if path.is_file() and not path.name.startswith("."))
     return [(t("training.sample"), SAMPLE), *[(path.name, str(path)) for path in files]]
 
 

@@ -29,7 +29,7 @@ def current(runs: Runs, preferred: str = "") -> Record | None:
 
     One that failed is kept, so that its failure is seen.
     """
-    servers = [record for record in runs.list() if record.kind == "serve"]
+    servers = [record for record in runs.list() if record.kind == "serve" and not record.about.get("one_answer")]
     mine = next((record for record in servers if record.id == preferred), None)
     if mine is not None and mine.state not in (RunState.STOPPED, RunState.SUCCEEDED):
         return mine
@@ -54,11 +54,12 @@ def load(servers: ChatServers, spec: ServeSpec, replacing: str = "") -> Record:
 
 
 def unload(runs: Runs, run_id: str) -> None:
-    """End a server and wait until its process is gone; one that has ended already is left as it is."""
+    """End a server, wait until its process is gone, and forget its run; one that has ended already is left as it is."""
     record = next((record for record in runs.list() if record.id == run_id), None)
     if record is not None and not record.state.final:
         runs.stop(run_id, now=True)
-        runs.wait(run_id, timeout_s=END_S)
+        if runs.wait(run_id, timeout_s=END_S).state is RunState.STOPPED:
+            runs.delete(run_id)
 
 
 def offers(runs: Runs) -> list[Offer]:

@@ -51,15 +51,15 @@ class ChatServers:
             raise Refused("tensor_parallel_needs_vllm")
         return commands.serve_plan(spec, model.source, device_of(self.machine()), python), model
 
-    def start(self, spec: ServeSpec, *, request_id: str = "") -> Record:
-        """Start a server; it is ready later."""
+    def start(self, spec: ServeSpec, *, request_id: str = "", one_answer: bool = False) -> Record:
+        """Start a server; it is ready later. One made for ``one_answer`` is nobody else's to talk to."""
         plan, model = self.prepare(spec)
         return self.runs.start(
             plan,
             name=spec.name.strip() or f"chat-{model.label}",
             spec=as_yaml(spec.model_dump(exclude_none=True)),
             request_id=request_id,
-            about={"model": model.label, "engine": spec.engine, "reference": spec.model},
+            about={"model": model.label, "engine": spec.engine, "reference": spec.model, "one_answer": one_answer},
         )
 
     def vllm_python(self) -> str:
@@ -115,7 +115,7 @@ def answer(
 
     Its run is deleted afterwards, unless it failed: then it stays, to be looked at.
     """  # fmt: skip
-    record = servers.start(ServeSpec(model=text, name="one-answer"))
+    record = servers.start(ServeSpec(model=text, name="one-answer"), one_answer=True)
     try:
         ready = servers.wait_until_ready(record.id)
         reply = client.complete(

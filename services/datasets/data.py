@@ -19,7 +19,8 @@ from services.swift.commands import Data
 
 SAMPLE_FILE = "sample.jsonl"
 CHECKED_AT_ONCE_BYTES = 30_000_000
-"""A larger file is not read while a form is being filled in; its rows are known once it was checked."""
+"""Of a larger file only the first rows are read while a form is being filled in."""
+FIRST_ROWS = 2_000
 READS_ITS_OWN_WAY = ("columns", "custom_register_path", "custom_dataset_info", "external_plugins")
 """Arguments with which a person tells ms-swift how to read a file: then its verdict is theirs."""
 
@@ -49,7 +50,7 @@ def read_data(spec: TrainSpec, settings: Settings) -> Data:
         if report is not None:
             _add(added, report.settings)
         arguments.append(argument_for(source, settings))
-        counts.append(source.count or (report.rows if report is not None else None))
+        counts.append(source.count or (report.rows if report is not None and report.complete else None))
     known = [count for count in counts if count is not None]
     return Data(tuple(arguments), sum(known) if len(known) == len(counts) else None, files, added)
 
@@ -63,8 +64,6 @@ def checked(path: Path, task: str = "sft") -> Report:
 def _report(source: Source, spec: TrainSpec) -> Report | None:
     """The check of a file, None where it is not for us to judge or was not made yet."""
     if source.path is None or spec.command == "rlhf" or set(READS_ITS_OWN_WAY) & spec.args.keys():
-        return None
-    if source.path.stat().st_size > CHECKED_AT_ONCE_BYTES:
         return None
     return checked(source.path, spec.command)
 
@@ -82,5 +81,5 @@ def _add(settings: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 @lru_cache(maxsize=64)
 def _checked(path: Path, task: Any, size: int, modified_ns: int) -> Report:
-    return check(path, task=task)
+    return check(path, task=task, limit=FIRST_ROWS if size > CHECKED_AT_ONCE_BYTES else None)
 

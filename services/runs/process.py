@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,31 +43,54 @@ class Identity:
 
     pid: int
     started: float
-    """Seconds since the epoch, as psutil reports it."""
+    """On Linux seconds since the machine's start, which no change of the clock moves; elsewhere since the epoch."""
+    boot: str = ""
+    """Which start of the machine that was."""
 
     def alive(self) -> bool:
         """True while it runs; a zombie is not alive."""
+        if self.boot != _boot():
+            return False
         try:
             process = psutil.Process(self.pid)
-            return abs(process.create_time() - self.started) < 1 and process.status() != psutil.STATUS_ZOMBIE
+            return abs(_started(process) - self.started) < 0.1 and process.status() != psutil.STATUS_ZOMBIE
         except _GONE:
             return False
 
     def as_json(self) -> dict[str, Any]:
-        return {"pid": self.pid, "started": self.started}
+        return {"pid": self.pid, "started": self.started, "boot": self.boot}
 
 
 def identity(pid: int) -> Identity | None:
     """The identity of a living process, or None."""
     try:
-        return Identity(pid, psutil.Process(pid).create_time())
+        return Identity(pid, _started(psutil.Process(pid)), _boot())
     except _GONE:
         return None
 
 
 def me() -> Identity:
     """This very process."""
-    return Identity(os.getpid(), psutil.Process().create_time())
+    return Identity(os.getpid(), _started(psutil.Process()), _boot())
+
+
+def _started(process: psutil.Process) -> float:
+    if sys.platform != "linux":
+        return process.create_time()
+    # psutil adds the machine's start to it, which moves whenever the clock is set; field 22 of proc_pid_stat(5)
+    try:
+        stat = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError as error:
+        raise psutil.NoSuchProcess(process.pid) from error
+    return int(stat.rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+
+
+@cache
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
 
 
 @dataclass(frozen=True)

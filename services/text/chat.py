@@ -6,7 +6,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "The starter, a run of yours, a folder, or a hub id (hf::… for Hugging Face)",
         "入门模型、您的运行、文件夹或模型 ID（Hugging Face 请写 hf::…）",
     ),
-    "starter": ("Starter (SmolLM2 135M)", "入门模型（SmolLM2 135M）"),
     "checkpoint": ("{name} · step {step}", "{name} · 第 {step} 步"),
     "merged": ("{name} · merged", "{name} · 已合并"),
     "engine": ("Engine", "推理引擎"),

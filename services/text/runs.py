@@ -49,9 +49,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "找不到模型（{what}）。请检查路径或模型 ID，然后重新开始。",
     ),
     "failure.model_type_unknown": (
-        "ms-swift could not tell which family of models this is. Name it under “Further arguments”: "
-        "--model_type and --template.",
-        "ms-swift 无法判断这是哪一类模型。请在“更多参数”中指定 --model_type 和 --template。",
+        "ms-swift could not tell which family of models this is. For training, name it under “Further arguments” "
+        "(--model_type and --template); for merging and chatting, use a model that was trained or merged here.",
+        "ms-swift 无法判断这是哪一类模型。训练时请在“更多参数”中指定 --model_type 和 --template；"
+        "合并和对话时请使用在这里训练或合并过的模型。",
     ),
     "failure.hub_unreachable": (
         "The model hub could not be reached ({what}). Check the network or the hub's mirror settings, "

@@ -14,7 +14,7 @@ from services.runs import folder as folders
 from services.runs import process
 from services.runs.folder import Record, RunFolder, RunState, list_runs, new_id
 
-DEAD = process.Identity(process.me().pid, process.me().started - 1000)
+DEAD = replace(process.me(), started=process.me().started - 1000)
 
 
 @pytest.fixture

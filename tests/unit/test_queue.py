@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_a_server_takes_no_turn() -> None:
 
 
 def test_only_runs_with_a_living_keeper_count(tmp_path: Path) -> None:
-    dead = process.Identity(process.me().pid, process.me().started - 100)
+    dead = replace(process.me(), started=process.me().started - 100)
     records = [other(1, keeper=process.me()), other(2, keeper=dead), other(3, RunState.SUCCEEDED, keeper=process.me())]
     for record in records:
         (tmp_path / record.id).mkdir()

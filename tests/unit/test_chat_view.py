@@ -1,0 +1,46 @@
+"""What is typed is shown as typed, and a model's HTML is text."""
+
+from __future__ import annotations
+
+from html import unescape
+
+import pytest
+
+from gui.chat_view import literal, messages, tame
+from services.chat.conversation import Conversation
+
+
+@pytest.mark.parametrize("typed", ["<b>x</b>", "*a* _b_ `c`", "# no title", "1. a\n- b", "a & b > c", "$$x$$ \\(y\\)"])
+def test_what_was_typed_is_not_markup(typed: str) -> None:
+    shown = literal(typed)
+    assert unescape(shown) == typed
+    assert not set("<>*_`$\\") & set(shown)
+
+
+def test_indentation_that_was_typed_is_kept() -> None:
+    assert literal("def f():\n    return 1") == "def f():\n" + "\N{NO-BREAK SPACE}" * 4 + "return 1"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<script>x</script>", "&lt;script>x&lt;/script>"),
+        ("List<String> and 1 < 2", "List&lt;String> and 1 < 2"),
+        ("one<br>two <b>bold</b>", "one<br>two <b>bold</b>"),
+        ("`<p>` and <p>", "`<p>` and &lt;p>"),
+        ("```\n<p>\n```\n<p>", "```\n<p>\n```\n&lt;p>"),
+        ("```\n<p> not closed yet", "```\n<p> not closed yet"),
+        ('<b onclick="x">', '&lt;b onclick="x">'),
+        ("<https://example.org>", "<https://example.org>"),
+    ],
+)
+def test_html_of_a_model_is_text_outside_of_code(written: str, shown: str) -> None:
+    assert tame(written) == shown
+
+
+def test_thoughts_are_folded_and_a_change_of_the_model_is_told() -> None:
+    talk = Conversation().asked("a", "base").answered("<think>hm</think>A").asked("b", "tuned").answered("B")
+    shown = messages(talk, "en")
+    assert [message["role"][0] for message in shown] == ["u", "a", "a", "a", "u", "a"]
+    assert shown[1]["metadata"] == {"title": "Thoughts", "status": "done"}
+    assert "tuned" in shown[3]["content"]["text"]
