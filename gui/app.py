@@ -31,7 +31,7 @@ def build_app(services: Services) -> gr.Blocks:
             gr.HTML('<div class="td-brand">TuneDesk</div>')
             machine = gr.HTML(elem_id="machine")
             runs = gr.Radio([], label=t("window.runs"), elem_id="runs")
-            no_runs = gr.HTML(elem_id="no-runs")
+            no_runs = gr.HTML(elem_id="no-runs", padding=False)
             share_panel(services)
         with gr.Row(elem_id="desk", equal_height=False):
             with gr.Column(scale=6, min_width=420, elem_id="choices"):

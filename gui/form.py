@@ -179,7 +179,7 @@ def form_spec(values: Mapping[str, Any]) -> TrainSpec:
             args[name] = value
     if values.get("method") == "full":
         args = {name: value for name, value in args.items() if not name.startswith("lora_")}
-    args |= catalogue.parse_extra(str(values.get("extra") or ""))
+    args |= further_arguments(str(values.get("extra") or ""))
     ours = {
         "model": f"hf::{model}" if values.get("hub") == "hf" and is_hub_id(model) else model,
         "dataset": list(values.get("dataset") or [SAMPLE]),
@@ -192,6 +192,15 @@ def form_spec(values: Mapping[str, Any]) -> TrainSpec:
         "env": parse_env(str(values.get("env") or "")),
     }
     return train_spec({**args, **ours})
+
+
+def further_arguments(text: str) -> dict[str, Any]:
+    """The arguments in the free field. Raises Refused("argument_has_field") for one that the form asks for itself."""
+    found = catalogue.parse_extra(text)
+    for name in found:
+        if name in (*ARGUMENTS, "output_dir", "tuner_type") or name in TrainSpec.model_fields:
+            raise Refused("argument_has_field", name=name)
+    return found
 
 
 def is_hub_id(model: str) -> bool:
@@ -262,8 +271,11 @@ def disable_script(services: Services) -> str:
     names = [f'#{radio} input[value="{choice.name}"]' for radio, choices in found for choice in choices]
     if not names:
         return "() => {}"
+    # Gradio makes the inside of a folded box when it is opened, so this looks again whenever the page grows
     return f"""() => {{
-      const off = () => document.querySelectorAll({", ".join(names)!r}).forEach(
-        (input) => {{ input.disabled = true; input.closest("label").classList.add("td-impossible"); }});
-      off(); setTimeout(off, 500); setTimeout(off, 2000);
+      const off = () => document.querySelectorAll({", ".join(names)!r}).forEach((input) => {{
+        if (!input.disabled) {{ input.disabled = true; input.closest("label").classList.add("td-impossible"); }}
+      }});
+      new MutationObserver(off).observe(document.body, {{childList: true, subtree: true}});
+      off();
     }}"""

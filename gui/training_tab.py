@@ -41,8 +41,8 @@ def training_tab(services: Services) -> TrainingTab:
     """Lay out the tab; ``wire`` connects it."""
     form = forms.training_form(services)
     with gr.Column(elem_id="train-start-box"):
-        message = gr.HTML(elem_id="train-message")
-        summary = gr.HTML(elem_id="train-summary")
+        message = gr.HTML(elem_id="train-message", padding=False)
+        summary = gr.HTML(elem_id="train-summary", padding=False)
         start = gr.Button(t("training.start"), variant="primary", size="lg", elem_id="train-start")
     with gr.Accordion(t("training.preview"), open=False, elem_id="train-preview-box"):
         preview = gr.Code(language="shell", interactive=False, show_label=False, show_line_numbers=False,

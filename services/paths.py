@@ -28,6 +28,17 @@ def resolve(text: str, settings: Settings, *, must_be: MustBe = "any") -> Path:
     raise Refused("path_not_found", path=printable(text))
 
 
+def resolve_new(text: str, settings: Settings) -> Path:
+    """The absolute path of a file or folder that need not be there yet. Raises Refused as ``resolve`` does."""
+    try:
+        path = Path(text).expanduser().resolve()
+        if text.strip() and any(path.is_relative_to(root) for root in settings.roots):
+            return path
+    except (OSError, RuntimeError, ValueError):
+        pass
+    raise Refused("path_not_found", path=printable(text))
+
+
 def printable(text: str, width: int = 200) -> str:
     """``text`` on one line and at most ``width`` characters, safe to put into a sentence."""
     clean = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

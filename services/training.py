@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from services.hardware.machine import Machine
 from services.hardware.strategies import method_reason, strategy_reason
 from services.models.facts import ModelFacts
 from services.models.reference import Model, Models
+from services.paths import resolve_new
 from services.plan import Plan, Slot
 from services.runs.folder import Record
 from services.runs.lifecycle import Runs
@@ -107,10 +109,12 @@ class Trainings:
 
     def _refuse_small_disk(self, prepared: Prepared) -> None:
         output = prepared.plan.output_dir
-        place = self.settings.home if isinstance(output, Slot) else Path(output)
-        if not _writable(place):
+        place = self.settings.home if isinstance(output, Slot) else resolve_new(output, self.settings)
+        while not place.exists() and place != place.parent:
+            place = place.parent
+        if not os.access(place, os.W_OK):
             raise Refused("output_not_writable", path=str(place))
-        free = self.machine().disk_free
+        free = shutil.disk_usage(place).free
         if prepared.disk_needed is not None and prepared.disk_needed > free:
             raise Refused("disk_too_small", needed=_gib(prepared.disk_needed), free=_gib(free), path=str(place))
 
@@ -181,9 +185,3 @@ def about(prepared: Prepared) -> dict[str, Any]:
 
 def _gib(size: int) -> str:
     return f"{size / (1 << 30):.1f}"
-
-
-def _writable(path: Path) -> bool:
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return os.access(path, os.W_OK)

@@ -7,7 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from services.paths import printable
+
 _TAIL_BYTES = 1 << 19
+SHOWN = 180
+"""Characters of the trainer's own words in a sentence; the whole line is one click away."""
 _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("merge_lost_tuning", re.compile(r"MergeVerificationError.*")),
     ("disk_full", re.compile(r"No space left on device|Disk quota exceeded", re.I)),
@@ -51,11 +55,11 @@ def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
             if found is not None:
                 groups = found.groupdict()
                 what = next((value for value in groups.values() if value), found[0])
-                return {"code": code, "values": {"what": what.strip()[:300]}, "line": error or found[0].strip()}
+                return {"code": code, "values": {"what": printable(what.strip(), SHOWN)}, "line": error or found[0].strip()}
     if exit_code in (-9, 137, 247):
         return {"code": "killed", "values": {}, "line": error}
     if error:
-        return {"code": "trainer_error", "values": {"what": error[:300], "exit_code": exit_code}, "line": error}
+        return {"code": "trainer_error", "values": {"what": printable(error, SHOWN), "exit_code": exit_code}, "line": error}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}
 

@@ -313,4 +313,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "Rename the column in one of them, or train on one file at a time.",
         "其中两个文件的“{column}”列用途不同，而 ms-swift 只能给它一种角色。请在其中一个文件里改列名，或每次只用一个文件训练。",
     ),
+    "argument_has_field": (
+        "“{name}” has a field of its own in the form. Set it there, and take it out of “Further arguments”.",
+        "“{name}”在表单中有自己的输入框。请在那里设置，并从“更多参数”中删除。",
+    ),
 }

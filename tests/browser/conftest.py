@@ -37,7 +37,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def common(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[Server]:
     """The server that most tests share; ``server`` is it, with nothing running."""
-    server = Server(tmp_path_factory.mktemp("网页 browser"), tiny)
+    server = Server(tmp_path_factory.mktemp("网页 browser"), tiny, env={"TUNEDESK_ROOTS": str(tiny.parent)})
     try:
         yield server.start()
     finally:
@@ -57,7 +57,10 @@ def open_desk(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Cal
     desks: list[Desk] = []
 
     def open_one(server: Server, path: str | None = "/", **context: Any) -> Desk:
-        options = {"viewport": {"width": WIDTH, "height": HEIGHT}, "locale": "en-US", "reduced_motion": "reduce"}
+        options = {
+            "viewport": {"width": WIDTH, "height": HEIGHT}, "locale": "en-US", "reduced_motion": "reduce",
+            "permissions": ["clipboard-read", "clipboard-write"],
+        }  # fmt: skip
         desk = Desk(chromium.new_context(**{**options, **context}).new_page(), server)
         desk.page.set_default_timeout(20_000)
         desks.append(desk)

@@ -75,8 +75,14 @@ class Desk:
         return self.page.locator(f"#{box}").inner_text()
 
     def code(self, box: str) -> str:
-        """A command as it is shown."""
-        return "\n".join(self.page.locator(f"#{box} .cm-line").all_inner_texts())
+        """A command that is shown, taken with its Copy button (an editor draws only the lines in sight)."""
+        self.page.evaluate("navigator.clipboard.writeText('')")
+        self.page.locator(f"#{box}").get_by_role("button").first.click()
+        copied = ""
+        while not copied:
+            self.page.wait_for_timeout(50)
+            copied = self.page.evaluate("navigator.clipboard.readText()")
+        return str(copied)
 
     @property
     def state(self) -> str:

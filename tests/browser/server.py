@@ -38,7 +38,7 @@ class Server:
         }  # fmt: skip
         self.env = {
             **inherited, "TUNEDESK_HOME": str(self.home), "TUNEDESK_STARTER": str(starter), "TUNEDESK_CPU_SLOTS": "1",
-            "TUNEDESK_ROOTS": str(folder), "PYTHONUNBUFFERED": "1", **(env or {}),
+            "PYTHONUNBUFFERED": "1", **(env or {}),
         }  # fmt: skip
         self.port = free_port()
         self.child: subprocess.Popen[bytes] | None = None
