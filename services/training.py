@@ -114,7 +114,7 @@ class Trainings:
             place = place.parent
         if not os.access(place, os.W_OK):
             raise Refused("output_not_writable", path=str(place))
-        free = shutil.disk_usage(place).free
+        free = self.machine().disk_free if isinstance(output, Slot) else shutil.disk_usage(place).free
         if prepared.disk_needed is not None and prepared.disk_needed > free:
             raise Refused("disk_too_small", needed=_gib(prepared.disk_needed), free=_gib(free), path=str(place))
 

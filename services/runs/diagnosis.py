@@ -55,11 +55,13 @@ def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
             if found is not None:
                 groups = found.groupdict()
                 what = next((value for value in groups.values() if value), found[0])
-                return {"code": code, "values": {"what": printable(what.strip(), SHOWN)}, "line": error or found[0].strip()}
+                values = {"what": printable(what.strip(), SHOWN)}
+                return {"code": code, "values": values, "line": error or found[0].strip()}
     if exit_code in (-9, 137, 247):
         return {"code": "killed", "values": {}, "line": error}
     if error:
-        return {"code": "trainer_error", "values": {"what": printable(error, SHOWN), "exit_code": exit_code}, "line": error}
+        values = {"what": printable(error, SHOWN), "exit_code": str(exit_code)}
+        return {"code": "trainer_error", "values": values, "line": error}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}
 
