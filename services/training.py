@@ -112,7 +112,7 @@ class Trainings:
         place = self.settings.home if isinstance(output, Slot) else resolve_new(output, self.settings)
         while not place.exists() and place != place.parent:
             place = place.parent
-        if not os.access(place, os.W_OK):
+        if not _writable(place):
             raise Refused("output_not_writable", path=str(place))
         free = self.machine().disk_free if isinstance(output, Slot) else shutil.disk_usage(place).free
         if prepared.disk_needed is not None and prepared.disk_needed > free:
@@ -185,3 +185,7 @@ def about(prepared: Prepared) -> dict[str, Any]:
 
 def _gib(size: int) -> str:
     return f"{size / (1 << 30):.1f}"
+
+
+def _writable(place: Path) -> bool:
+    return os.access(place, os.W_OK)

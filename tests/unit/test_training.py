@@ -106,8 +106,9 @@ def test_what_cannot_be_written_is_refused_before_the_start(
     full = replace(services.trainings, machine=lambda: replace(machine, disk_free=1000))
     small = replace(services, trainings=full)
     refused(small, "disk_too_small", TrainSpec(args={"tuner_type": "full"}))
-    monkeypatch.setattr("services.training._writable", lambda path: str(path) != "/sys/out")
-    refused(services, "output_not_writable", TrainSpec(args={"output_dir": "/sys/out"}))
+    refused(services, "path_not_found", TrainSpec(args={"output_dir": "/sys/out"}))  # outside the roots
+    monkeypatch.setattr("services.training._writable", lambda place: place != services.settings.roots[0])
+    refused(services, "output_not_writable", TrainSpec(args={"output_dir": str(services.settings.roots[0] / "out")}))
 
 
 def test_the_disk_needed_grows_with_what_is_trained_and_kept(services: Services) -> None:
