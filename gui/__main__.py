@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from services import cli
 from services.bootstrap import Services, build
 from services.models import starter
 from services.runs.queue import free_port
@@ -67,10 +68,10 @@ def serve(
 
 
 def theme() -> Any:
-    """Calm and dense: system fonts, small radii, one accent."""
+    """Calm and dense: system fonts, small radii, one accent; every text at least 4.5 to 1 against its ground."""
     import gradio as gr
 
-    return gr.themes.Base(
+    base = gr.themes.Base(
         primary_hue="teal",
         neutral_hue="slate",
         font=["system-ui", "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "sans-serif"],
@@ -79,9 +80,18 @@ def theme() -> Any:
         radius_size="sm",
         text_size="md",
     )
+    return base.set(
+        button_primary_background_fill="*primary_700", button_primary_background_fill_hover="*primary_800",
+        button_primary_background_fill_dark="*primary_700", button_primary_background_fill_hover_dark="*primary_600",
+        block_info_text_color="*neutral_500", input_placeholder_color="#5b6b82", input_placeholder_color_dark="#a3b1c4",
+        checkbox_background_color_selected="*primary_700", checkbox_background_color_selected_dark="*primary_500",
+    )  # fmt: skip
+
+
+def main() -> None:
+    """The console script: the command line, with the window behind it."""
+    cli.main(open_window)
 
 
 if __name__ == "__main__":
-    from services.cli import main
-
     main()

@@ -17,10 +17,10 @@ from gui.words import PRIVATE, card, error_card, lang_of, note, t
 from services.bootstrap import Services
 from services.datasets.report import Report
 from services.datasets.review import Step, review
-from services.datasets.sample import SAMPLE
 from services.datasets.sources import parse_source
 from services.datasets.uploads import keep_upload
 from services.errors import TuneDeskError
+from services.specs import SAMPLE
 from services.text import say
 
 

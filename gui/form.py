@@ -16,11 +16,10 @@ import gradio as gr
 
 from gui.words import t
 from services.bootstrap import Services
-from services.datasets.sample import SAMPLE
 from services.errors import Refused
 from services.hardware.strategies import Choice, methods, strategies
 from services.presets import first_journey
-from services.specs import STARTER, TrainSpec, train_spec
+from services.specs import SAMPLE, STARTER, TrainSpec, train_spec
 from services.swift import catalogue
 from services.text import say
 

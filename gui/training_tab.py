@@ -13,8 +13,8 @@ from gui.form import Form, form_spec, is_hub_id
 from gui.sidebar import selected
 from gui.words import PRIVATE, error_card, lang_of, t
 from services.bootstrap import Services
-from services.datasets.sample import SAMPLE
 from services.errors import TuneDeskError
+from services.specs import SAMPLE
 from services.text import say
 from services.training import Prepared
 from services.units import human_bytes

@@ -35,6 +35,8 @@ class Context:
     """What every command needs: the language and, when asked for, the services."""
 
     lang: str = "en"
+    open_window: Callable[..., None] | None = None
+    """What opens the window; a floor above knows it."""
     _services: Services | None = None
 
     @property
@@ -72,12 +74,10 @@ def window(
 ) -> None:
     """Fine-tune, merge and chat with language models. Without a command: open the window."""
     if ctx.invoked_subcommand is None:
-        from importlib import import_module
-
-        # the window is a floor above; only its starting point is named here
-        import_module("gui.__main__").open_window(
-            host=host, port=port, share=share, lang=lang or None, browser=not no_browser
-        )
+        if context.open_window is None:
+            print(ctx.get_help())
+            return
+        context.open_window(host=host, port=port, share=share, lang=lang or None, browser=not no_browser)
 
 
 @app.command()
@@ -353,8 +353,9 @@ def _sentences(details: Callable[[str], None]) -> Iterator[None]:
         raise SystemExit(2 if isinstance(error, Refused) else 1) from None
 
 
-def main() -> None:
-    """The console script."""
+def main(open_window: Callable[..., None] | None = None) -> None:
+    """Run the command line; without a command it calls ``open_window``."""
+    context.open_window = open_window
     with _sentences(lambda text: print(text[-3000:], file=sys.stderr) if text else None):
         app()
 

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from services.datasets.sample import SAMPLE
 from services.errors import Refused
 
 STARTER = "starter"
+SAMPLE = "sample"
+"""How a spec's ``dataset`` names the built-in sample."""
 Command = Literal["sft", "pt", "rlhf"]
 Strategy = Literal[
     "auto", "single", "ddp", "device_map", "ddp+device_map", "zero0", "zero1", "zero2", "zero3",

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from services.datasets.data import read_data
-from services.datasets.sample import SAMPLE
 from services.errors import Key, Refused
 from services.hardware.machine import Machine
-from services.hardware.strategies import method_reason, strategy_reason
+from services.hardware.strategies import device_of, method_reason
 from services.models.facts import ModelFacts
 from services.models.reference import Model, Models
 from services.paths import resolve_new
@@ -21,9 +20,9 @@ from services.plan import Plan, Slot
 from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
-from services.specs import STARTER, TrainSpec, as_yaml, read_train_spec
+from services.specs import SAMPLE, STARTER, TrainSpec, as_yaml, read_train_spec
 from services.swift import commands, paths
-from services.swift.commands import Data, Device
+from services.swift.commands import Data
 
 FLOAT_BYTES = 4
 ADAM_BYTES = 8
@@ -117,18 +116,6 @@ class Trainings:
         free = self.machine().disk_free if isinstance(output, Slot) else shutil.disk_usage(place).free
         if prepared.disk_needed is not None and prepared.disk_needed > free:
             raise Refused("disk_too_small", needed=_gib(prepared.disk_needed), free=_gib(free), path=str(place))
-
-
-def device_of(machine: Machine) -> Device:
-    """The part of a machine that a plan depends on."""
-    names = ("single", "ddp", "device_map", "ddp+device_map", "fsdp2", *commands.DEEPSPEED)
-    reasons = {name: strategy_reason(name, machine) for name in names}
-    return Device(
-        cards=tuple(str(card.index) for card in machine.cards),
-        kind=machine.cards[0].kind if machine.cards else "gpu",
-        cores=machine.cores,
-        impossible={name: reason for name, reason in reasons.items() if reason is not None},
-    )
 
 
 def argv_settings(plan: Plan) -> dict[str, Any]:

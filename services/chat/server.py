@@ -10,6 +10,7 @@ from pathlib import Path
 from services.chat import client
 from services.errors import Failed, Refused
 from services.hardware.machine import Machine
+from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
 from services.plan import Plan
 from services.runs import process
@@ -18,7 +19,6 @@ from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import ServeSpec, as_yaml
 from services.swift import commands
-from services.training import device_of
 
 _PROBE = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('vllm') and u.find_spec('swift') else 3)"
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from services.settings import ASSETS
 
-SAMPLE = "sample"
-"""How a spec's ``dataset`` names it."""
 SAMPLE_ROWS = 100
 TEMPLATE = ASSETS / "self_cognition.jsonl"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal
 
 from services.datasets.files import LOOKALIKES
-from services.datasets.sample import SAMPLE
 from services.errors import Refused
 from services.paths import printable, resolve
 from services.settings import Settings
+from services.specs import SAMPLE
 
 _HUB_ID = re.compile(
     r"(?:(?:hf|ms)::)?(?P<owner>[A-Za-z0-9][\w.-]*)/(?P<name>[A-Za-z0-9][\w.-]*)(?::[\w./-]+)?(?:#\d+)?", re.ASCII

@@ -6,6 +6,7 @@ import importlib.util
 from dataclasses import dataclass
 
 from services.hardware.machine import Machine
+from services.swift.commands import DEEPSPEED, Device
 
 METHODS = ("lora", "full", "qlora")
 STRATEGIES = ("single", "ddp", "zero2", "zero3", "fsdp2")
@@ -65,3 +66,15 @@ def method_reason(name: str, machine: Machine) -> str | None:
     if importlib.util.find_spec("bitsandbytes") is None:
         return "qlora_needs_package"
     return None
+
+
+def device_of(machine: Machine) -> Device:
+    """The part of a machine that a plan depends on."""
+    names = ("single", "ddp", "device_map", "ddp+device_map", "fsdp2", *DEEPSPEED)
+    reasons = {name: strategy_reason(name, machine) for name in names}
+    return Device(
+        cards=tuple(str(card.index) for card in machine.cards),
+        kind=machine.cards[0].kind if machine.cards else "gpu",
+        cores=machine.cores,
+        impossible={name: reason for name, reason in reasons.items() if reason is not None},
+    )

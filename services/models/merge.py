@@ -9,6 +9,7 @@ from pathlib import Path
 
 from services.errors import Refused
 from services.hardware.machine import Machine
+from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
 from services.plan import Plan
 from services.runs.folder import Record, RunState
@@ -16,7 +17,6 @@ from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import MergeSpec, as_yaml
 from services.swift import commands
-from services.training import device_of
 
 LONGEST_NAME = 200
 """Bytes; file systems allow 255, and a number or an ending may follow."""

@@ -12,10 +12,10 @@ from services.bootstrap import Services
 from services.errors import Refused
 from services.hardware.cards import Card
 from services.hardware.machine import Machine
+from services.hardware.strategies import device_of
 from services.runs import process
 from services.specs import TrainSpec
 from services.text import explain
-from services.training import device_of
 
 GIB = 1 << 30
 ROW = '{"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b"}]}\n'
