@@ -1,14 +1,15 @@
-"""For ``swift sft --external_plugins``, so in the trainer's processes: a request to stop saves first.
+"""For ``swift sft --external_plugins``, so in the trainer's processes: save when asked to stop, and every few minutes.
 
 transformers' own checkpoint on SIGTERM lets each rank decide by its own clock; ranks that decide at
-different steps then wait for each other and nothing is saved. Here the first rank alone looks for the
-request and names the step after the next; the gradients that every step exchanges keep the ranks so close
-that all of them have read it by then.
+different steps then wait for each other and nothing is saved. Here the first rank alone decides. It names
+the step after the present one in a file, and the gradients that every step exchanges keep the ranks so
+close that all of them have read it when they get there.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +17,61 @@ from swift.callbacks import TrainerCallback, callbacks_map
 
 STOP = "TUNEDESK_STOP"
 """Environment variable: the file that appears when the run is to stop. Without it nothing happens."""
+SAVE_EVERY_S = 300.0
+"""How much work may be at risk."""
+LARGEST_SHARE = 0.05
+"""Saving takes no more of the time than this, however long one save takes."""
 
 
 class SaveOnStop(TrainerCallback):  # type: ignore[misc]
-    """Saves and ends all ranks at the same step."""
+    """Lets all ranks save, and end, at the same step."""
 
     def __init__(self, args: Any, trainer: Any) -> None:
         super().__init__(args, trainer)
         request = os.environ.get(STOP)
         self.request = Path(request) if request else None
+        self.saved_at = time.monotonic()
+        self.asked_at: float | None = None
+        self.save_s = 0.0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self.saved_at = time.monotonic()
         if self.request is not None and state.is_world_process_zero:
             self._beside("listening").touch()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if self.request is None:
             return
-        agreed = self._beside("step")
-        if state.is_world_process_zero and not agreed.exists() and self.request.exists():
+        named, what = self._named()
+        if state.is_world_process_zero and state.global_step > named and (wanted := self._wanted()):
+            # a step that was named is over for every rank once the first rank has gone a step beyond it
+            named, what = state.global_step + (1 if args.world_size > 1 else 0), wanted
             partial = self._beside("partial")
-            partial.write_text(str(state.global_step + (1 if args.world_size > 1 else 0)))
-            partial.replace(agreed)
-        if agreed.exists() and state.global_step >= int(agreed.read_text()):
+            partial.write_text(f"{named} {what}")
+            partial.replace(self._beside("step"))
+        if state.global_step == named:
+            self.asked_at = time.monotonic()
             control.should_save = True
-            control.should_training_stop = True
+            control.should_training_stop = control.should_training_stop or what == "stop"
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        self.saved_at = time.monotonic()
+        if self.asked_at is not None:
+            self.save_s, self.asked_at = self.saved_at - self.asked_at, None
+
+    def _wanted(self) -> str:
+        assert self.request is not None
+        if self.request.exists():
+            return "stop"
+        pause_s = max(SAVE_EVERY_S, self.save_s / LARGEST_SHARE)
+        return "save" if time.monotonic() - self.saved_at > pause_s else ""
+
+    def _named(self) -> tuple[int, str]:
+        try:
+            step, _, what = self._beside("step").read_text().partition(" ")
+            return int(step), what
+        except FileNotFoundError:
+            return -1, ""
 
     def _beside(self, name: str) -> Path:
         assert self.request is not None
