@@ -25,7 +25,7 @@ def open_window(
     words = lang or settings.lang
     starter.prepare(settings, print)
     services = build(settings)
-    free = free_port(set(), first=port)
+    free = free_port(set(), first=port, host=host)
     if free != port:
         print(say("window.port_moved", words, wanted=port, port=free), flush=True)
     serve(services, host=host, port=free, share=share, lang=lang, words=words, browser=browser)

@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from gui.words import card, lang_of, t
+from gui.words import PRIVATE, card, lang_of, t
 from services.bootstrap import Services
 from services.text import say
 
@@ -18,23 +18,39 @@ def share_panel(services: Services) -> None:
     """The sidebar's panel: what will happen first, then the button, then the link and the password, once."""
     with gr.Accordion(t("window.share"), open=False, elem_id="share"):
         gr.Markdown(t("window.share_before"), elem_classes="td-small")
-        result = gr.HTML(elem_id="share-result")
+        result = gr.HTML(elem_id="share-result", padding=False)
         button = gr.Button(t("window.share_start"), size="sm", elem_id="share-start")
+        ticket = gr.Textbox(visible="hidden", elem_id="share-ticket")
 
-    def on_share(request: gr.Request) -> str:
+    def on_press(request: gr.Request) -> str:
+        return login_cookie(request.request.app) if request.request is not None else ""
+
+    def on_share(request: gr.Request) -> tuple[str, str]:
         lang = lang_of(request)
         if request.request is None:
-            return ""
+            return "", ""
         app = request.request.app
         password = protect(app, services.settings.password)
         try:
             link = open_tunnel(app, services.settings.share_server)
         except Exception as error:  # the tunnel program and its server fail in many ways, none of them ours
             text = say("window.share_failed", lang, user=USER, password=password)
-            return card("warning", text, str(error))
-        return card("ok", say("window.share_done", lang, link=link, user=USER, password=password))
+            return card("warning", text, str(error)), ""
+        return card("ok", say("window.share_done", lang, link=link, user=USER, password=password)), ""
 
-    button.click(on_share, None, result, api_visibility="private")
+    press = button.click(on_press, None, ticket, **PRIVATE)
+    inside = press.then(None, ticket, None, js="(cookie) => { if (cookie) document.cookie = cookie; }")
+    inside.then(on_share, None, [result, ticket], api_visibility="private")
+
+
+def login_cookie(app: Any) -> str:
+    """The cookie with which the page that sets the password stays logged in: else it would be locked out
+    within a second, before anyone could read the password. Empty where there is a password already."""
+    if app.auth:
+        return ""
+    token = secrets.token_urlsafe(32)
+    app.tokens[token] = USER
+    return f"access-token-unsecure-{app.cookie_id}={token}; path=/; SameSite=Lax"
 
 
 def protect(app: Any, password: str | None) -> str:
@@ -59,8 +75,8 @@ def open_tunnel(app: Any, share_server: str | None) -> str:
     blocks = app.blocks
     if blocks.share_url is None:
         token = secrets.token_urlsafe(32)
+        # blocks.share stays False: a shared page of Gradio's fetches its script from a server on the internet
         url = setup_tunnel("127.0.0.1", blocks.server_port, token, share_server, None)
         blocks.share_url = url.replace("http://", "https://", 1) if share_server is None else url
-        blocks.share = True
     return str(blocks.share_url)
 

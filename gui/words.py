@@ -15,7 +15,7 @@ import gradio as gr
 from services.errors import TuneDeskError
 from services.text import WORDS, explain, say
 
-PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "show_progress_on": []}
 """For every callback: not listed as an endpoint, and no flicker."""
 CHINESE_LOCALES = ("zh", "zh-CN", "zh-TW", "zh-HK", "zh-SG")
 _forced: list[str] = []

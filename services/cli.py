@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import io
 import math
 import sys
 import time
@@ -19,6 +20,7 @@ from services.bootstrap import Services, build
 from services.chat import server
 from services.demo import demo as run_demo
 from services.errors import Failed, Key, Refused, TuneDeskError
+from services.paths import printable
 from services.runs.folder import Record, RunState
 from services.runs.snapshot import Snapshot
 from services.settings import read_settings
@@ -67,7 +69,7 @@ Lang = Annotated[str, typer.Option("--lang", callback=_speak, help="en or zh.")]
 def window(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; the next free one is taken when it is busy.")] = 7860,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port; where it is busy, the next free one.")] = 7860,
     share: Annotated[bool, typer.Option("--share", help="Make a temporary public link, behind a password.")] = False,
     lang: Lang = "",
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
@@ -130,13 +132,17 @@ def resume(
 def runs(as_json: Json = False, _lang: Lang = "") -> None:
     """List the runs, the newest first."""
     services = context.services
-    rows = [_summary(services.runs.snapshot(record.id)) for record in services.runs.list()]
+    rows = []
+    for record in services.runs.list():
+        with contextlib.suppress(Refused):  # deleted meanwhile
+            rows.append(_summary(services.runs.snapshot(record.id)))
     if as_json:
         _print_json(rows)
         return
     for row in rows:
         steps = f"{row['step']}/{row['total_steps']}" if row["step"] is not None else ""
-        print(f"{row['id']:<40} {say('runs.state.' + row['state'], context.lang):<12} {steps:<12} {row['name']}")
+        state = say("runs.state." + row["state"], context.lang)
+        print(f"{row['id']:<40} {state:<12} {steps:<12} {printable(row['name'])}")
     if not rows:
         context.say("runs.none")
 
@@ -244,6 +250,7 @@ def _follow_or_detach(record: Record, detach: bool, as_json: bool) -> None:
     try:
         _follow(record.id, quiet=as_json)
     except KeyboardInterrupt:
+        print(file=sys.stderr if as_json else sys.stdout)  # the log may have stopped within a line
         _print_id(record, as_json)
         context.say("cli.detached", id=record.id)
         return
@@ -264,12 +271,11 @@ def _print_id(record: Record, as_json: bool) -> None:
 def _follow(run_id: str, quiet: bool = False) -> None:
     """Copy the run's log to the terminal until it ends."""
     services = context.services
-    folder = services.runs.folder(run_id)
-    record = folder.read()
-    path, offset, out = folder.log(record.attempt), 0, sys.stderr if quiet else sys.stdout
+    record = services.runs.record(run_id)
+    path, offset, out = services.runs.folder(run_id).log(record.attempt), 0, sys.stderr if quiet else sys.stdout
     text = codecs.getincrementaldecoder("utf-8")(errors="replace")
     while True:
-        record = folder.read()
+        record = services.runs.record(run_id)
         with contextlib.suppress(OSError), path.open("rb") as log:
             log.seek(offset)
             data = log.read()
@@ -351,11 +357,17 @@ def _sentences(details: Callable[[str], None]) -> Iterator[None]:
         details(error.details)
         print(explain(error, context.lang), file=sys.stderr)
         raise SystemExit(2 if isinstance(error, Refused) else 1) from None
+    except OSError as error:
+        print(say("error.system", context.lang, why=error), file=sys.stderr)
+        raise SystemExit(1) from None
 
 
 def main(open_window: Callable[..., None] | None = None) -> None:
     """Run the command line; without a command it calls ``open_window``."""
     context.open_window = open_window
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that has no Chinese shows it as \u6570
+            stream.reconfigure(errors="backslashreplace")
     with _sentences(lambda text: print(text[-3000:], file=sys.stderr) if text else None):
         app()
 

@@ -37,13 +37,15 @@ class DemoResult:
 def demo(services: Services, name: str, author: str, report: Callable[..., None]) -> DemoResult:
     """Teach the starter model ``name`` and ``author``; ``report(key, **values)`` hears of each step.
 
-    Raises Failed("run_failed") where a step's run fails; what was made until then stays.
+    Raises Refused as ``Trainings.prepare`` does before anything starts, and Failed("run_failed") where a step's
+    run fails; what was made until then stays.
     """
     began = time.monotonic()
+    spec = first_journey().model_copy(update={"name": name, "model_name": name, "model_author": author})
+    services.trainings.prepare(spec)
     report("cli.demo_before")
     before = server.answer(services.chats, STARTER, QUESTION, max_tokens=MOST_TOKENS)
     report("cli.demo_answer", answer=before)
-    spec = first_journey().model_copy(update={"name": name, "model_name": name, "model_author": author})
     run = services.trainings.start(spec)
     report("cli.demo_train", run=run.id, name=name)
     _follow(services, run, report)

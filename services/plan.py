@@ -120,3 +120,8 @@ def _wrapped(argv: tuple[str, ...]) -> str:
         else:
             lines[-1] += " " + quoted
     return " \\\n  ".join(lines)
+
+
+def partial_of(output_dir: str) -> str:
+    """Where a merge writes until its model has been checked and gets its name."""
+    return output_dir + ".partial"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,7 +55,9 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     env = os.environ if environ is None else environ
     home = Path(env.get("TUNEDESK_HOME") or platformdirs.user_data_dir("tunedesk")).expanduser().resolve()
     starter = env.get("TUNEDESK_STARTER")
-    roots = [Path.home(), Path.cwd(), home]
+    roots = [Path.home(), home]
+    with contextlib.suppress(FileNotFoundError):  # somebody deleted the folder the shell stands in
+        roots.append(Path.cwd())
     roots += [Path(part).expanduser() for part in env.get("TUNEDESK_ROOTS", "").split(os.pathsep) if part]
     return Settings(
         home=home,

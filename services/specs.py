@@ -10,7 +10,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from services.errors import Refused
+from services.errors import Key, Refused
 
 STARTER = "starter"
 SAMPLE = "sample"
@@ -48,6 +48,11 @@ class TrainSpec(Spec):
     """The name that the sample data set teaches."""
     model_author: str = "TuneDesk"
     args: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("name", "model_name", "model_author", mode="before")
+    @classmethod
+    def _number_as_name(cls, value: object) -> object:
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
     @field_validator("dataset", mode="before")
     @classmethod
@@ -124,12 +129,35 @@ def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
 def read_train_spec(path: Path) -> TrainSpec:
     """Read a YAML file. Raises Refused("spec_unreadable" or "spec_field")."""
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        with path.open("rb") as file:
+            text = file.read(LARGEST_SPEC_BYTES + 1)
+        value = yaml.load(text.decode("utf-8"), _Reader) if len(text) <= LARGEST_SPEC_BYTES else None
+    except RecursionError:
+        value = None
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise Refused("spec_unreadable", path=str(path), why=str(error).splitlines()[0]) from error
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-        raise Refused("spec_unreadable", path=str(path), why="it is not a list of `name: value` lines")
+        raise Refused("spec_unreadable", path=str(path), why=Key("error.spec_not_lines"))
     return train_spec(value)
+
+
+LARGEST_SPEC_BYTES = 1 << 20
+
+
+class _Reader(yaml.SafeLoader):
+    """Reads no references (``*name``): a few lines of them stand for gigabytes, or for themselves."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("a reference (*name) to another place; write the value out")
+        return super().compose_node(parent, index)
+
+
+class _Writer(yaml.SafeDumper):
+    """Writes out what is there twice, as ``_Reader`` wants it."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
 
 
 def _text(value: object) -> str:
@@ -138,4 +166,4 @@ def _text(value: object) -> str:
 
 def as_yaml(value: Mapping[str, Any]) -> str:
     """A mapping as YAML, in its own order."""
-    return yaml.safe_dump(dict(value), allow_unicode=True, sort_keys=False, width=1000)
+    return yaml.dump(dict(value), Dumper=_Writer, allow_unicode=True, sort_keys=False, width=1000)

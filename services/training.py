@@ -23,6 +23,7 @@ from services.settings import Settings
 from services.specs import SAMPLE, STARTER, TrainSpec, as_yaml, read_train_spec
 from services.swift import commands, paths
 from services.swift.commands import Data
+from services.units import human_bytes
 
 FLOAT_BYTES = 4
 ADAM_BYTES = 8
@@ -115,7 +116,8 @@ class Trainings:
             raise Refused("output_not_writable", path=str(place))
         free = self.machine().disk_free if isinstance(output, Slot) else shutil.disk_usage(place).free
         if prepared.disk_needed is not None and prepared.disk_needed > free:
-            raise Refused("disk_too_small", needed=_gib(prepared.disk_needed), free=_gib(free), path=str(place))
+            needed, free_text = human_bytes(prepared.disk_needed), human_bytes(free)
+            raise Refused("disk_too_small", needed=needed, free=free_text, path=str(place))
 
 
 def argv_settings(plan: Plan) -> dict[str, Any]:
@@ -168,10 +170,6 @@ def about(prepared: Prepared) -> dict[str, Any]:
         "processes": prepared.plan.processes,
         "total_batch": prepared.total_batch,
     }
-
-
-def _gib(size: int) -> str:
-    return f"{size / (1 << 30):.1f}"
 
 
 def _writable(place: Path) -> bool:

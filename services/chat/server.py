@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.chat import client
-from services.errors import Failed, Refused
+from services.errors import Failed, Key, Refused
 from services.hardware.machine import Machine
 from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
@@ -85,12 +85,19 @@ class ChatServers:
         return [record for record in self.runs.list() if record.kind == "serve" and record.state is RunState.READY]
 
     def wait_until_ready(self, run_id: str, timeout_s: float = 900) -> Record:
-        """Wait for a server. Raises Failed("server_ended") when it ends instead, "server_slow" after ``timeout_s``."""
+        """Wait for a server.
+
+        Raises Failed("run_ended_badly" with the reason, or "server_ended") when it ends instead, "server_slow"
+        after ``timeout_s``.
+        """
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             record = self.runs.folder(run_id).read()
             if record.state is RunState.READY:
                 return record
+            if record.state is RunState.FAILED and record.error is not None:
+                why = Key(f"runs.failure.{record.error['code']}", **record.error["values"])
+                raise Failed("run_ended_badly", name=record.name, message=why)
             if record.state.final or record.state is RunState.STOPPING:
                 raise Failed("server_ended", name=record.name)
             time.sleep(0.2)

@@ -28,9 +28,11 @@ READS_ITS_OWN_WAY = ("columns", "custom_register_path", "custom_dataset_info", "
 def read_data(spec: TrainSpec, settings: Settings) -> Data:
     """Find every data set of ``spec``.
 
-    Raises Refused("dataset_blocked") for a file that ms-swift would stop at or learn nothing from, and
-    as ``parse_source`` does.
+    Raises Refused("dataset_none") where there is none, "sample_without_name", "dataset_blocked" for a file that
+    ms-swift would stop at or learn nothing from, and as ``parse_source`` does.
     """
+    if not any(text.strip() for text in spec.dataset) and not spec.args.get("cached_dataset"):
+        raise Refused("dataset_none")
     arguments: list[str] = []
     files: dict[str, str] = {}
     added: dict[str, Any] = {}
@@ -38,6 +40,8 @@ def read_data(spec: TrainSpec, settings: Settings) -> Data:
     for text in spec.dataset:
         source = parse_source(text, settings)
         if source.kind == "sample":
+            if not (spec.model_name.strip() and spec.model_author.strip()):
+                raise Refused("sample_without_name")
             files[SAMPLE_FILE] = sample_rows(spec.model_name, spec.model_author)
             arguments.append(Slot("{run}/" + SAMPLE_FILE))
             counts.append(SAMPLE_ROWS)

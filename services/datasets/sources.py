@@ -21,8 +21,8 @@ _HUB_ID = re.compile(
 )
 _COUNT = re.compile(r"(?P<path>.+)#(?P<count>-?\d+)", re.DOTALL)
 _FILE_ENDINGS = {*LOOKALIKES, "gz", "zip", "xlsx", "xls", "arrow", "yaml", "yml", "md"}
-_AWKWARD = re.compile(r"[\[\]*?]|::")
-"""ms-swift stops at brackets and "::" in a path, and reads * and ? as a pattern."""
+_AWKWARD = re.compile(r"[\[\]*?]|::|\$[\w{]")
+"""ms-swift stops at brackets and "::" in a path, reads * and ? as a pattern and $NAME as a variable."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def parse_source(text: str, settings: Settings) -> Source:
 def argument_for(source: Source, settings: Settings) -> str:
     """The word for ms-swift's ``--dataset``; for a file its absolute path, for the others their text.
 
-    A name that ms-swift cannot open (brackets, ``*``, ``?``, ``::``) is given a link with a plain name in
+    A name that ms-swift cannot open (brackets, ``*``, ``?``, ``::``, ``$NAME``) is given a link with a plain name in
     ``settings.cache``. Raises Refused("dataset_name_awkward") when that folder's own name has such a sign.
     """
     if source.path is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from services.errors import Refused
 from services.hardware.machine import Machine
 from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
-from services.plan import Plan
+from services.plan import Plan, partial_of
 from services.runs.folder import Record, RunState
 from services.runs.lifecycle import Runs
 from services.settings import Settings
@@ -33,10 +34,13 @@ class Merges:
     python: str
 
     def prepare(self, spec: MergeSpec) -> tuple[Plan, Model]:
-        """What ``spec`` comes to. Raises Refused("not_an_adapter", "adapter_needs_base" …)."""
+        """What ``spec`` comes to. Raises Refused("not_an_adapter", "still_running" …)."""
         model = self.models.find(spec.adapter, base=spec.base or None)
         if model.source.adapter is None:
             raise Refused("not_an_adapter", path=model.label)
+        source = self._run_of(model)
+        if source is not None and not source.state.final:  # its checkpoints come and go
+            raise Refused("still_running", name=source.name)
         name = spec.name.strip() or default_name(model)
         if "/" in name or name.startswith(".") or not name.isprintable() or len(name.encode()) > LONGEST_NAME:
             raise Refused("merge_name", name=name)
@@ -46,13 +50,15 @@ class Merges:
 
     def start(self, spec: MergeSpec, *, request_id: str = "") -> Record:
         """Start the merge. Raises Refused as ``prepare`` does."""
+        self._sweep()
         plan, model = self.prepare(spec)
+        of = self._run_of(model)
         return self.runs.start(
             plan,
             name=Path(plan.output_dir).name,
             spec=as_yaml(spec.model_dump(exclude_none=True)),
             request_id=request_id,
-            about={"of": self._run_of(model), "model": model.label, "adapter": model.source.adapter},
+            about={"of": of.id if of is not None else None, "model": model.label, "adapter": model.source.adapter},
         )
 
     def free_folder(self, name: str) -> Path:
@@ -64,12 +70,19 @@ class Merges:
             candidate, number = parent / f"{name}-{number}", number + 1
         return candidate
 
-    def _run_of(self, model: Model) -> str | None:
+    def _sweep(self) -> None:
+        """Delete what merges left that ended by force, so that trying again fills no disk."""
+        for record in self.runs.list():
+            if record.kind == "merge" and record.state.final and Path(partial_of(record.output_dir)).exists():
+                self.runs.stop(record.id)  # of a lost one something may still be writing
+                shutil.rmtree(partial_of(record.output_dir), ignore_errors=True)
+
+    def _run_of(self, model: Model) -> Record | None:
         """The run whose checkpoint is merged, if it is one of ours."""
         adapter = Path(model.source.adapter or "")
         for record in self.runs.list():
             if record.output_dir and adapter.is_relative_to(record.output_dir):
-                return record.id
+                return record
         return None
 
 
@@ -80,4 +93,4 @@ def default_name(model: Model) -> str:
 
 
 def _taken(folder: Path) -> bool:
-    return folder.exists() or folder.with_name(folder.name + ".partial").exists()
+    return folder.exists() or Path(partial_of(str(folder))).exists()

@@ -14,7 +14,7 @@ from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import STARTER
-from services.swift.checkpoints import adapter_base, is_adapter, is_model
+from services.swift.checkpoints import adapter_base, is_adapter, is_model, torn_file
 from services.swift.commands import Source
 from services.swift.models import loading_flags
 
@@ -64,10 +64,16 @@ class Models:
 
     def folder(self, path: Path, label: str = "", base: str | None = None) -> Model:
         """The model or adapter in a folder on this machine."""
-        if is_adapter(path):
-            return self._adapter(path, label, base)
+        try:
+            return self._adapter(path, label, base) if is_adapter(path) else self._whole(path, label)
+        except PermissionError as error:
+            raise Refused("path_not_found", path=str(path)) from error
+
+    def _whole(self, path: Path, label: str) -> Model:
         if not is_model(path):
             raise Refused("model_not_there", path=str(path))
+        if (file := torn_file(path)) is not None:
+            raise Refused("model_torn", path=str(path), file=file)
         facts = read_facts(path)
         small = facts is not None and facts.bytes < SMALL_BYTES
         return Model(label or path.name, Source(str(path), None, loading_flags(path), small=small), facts)
@@ -76,6 +82,8 @@ class Models:
         named = base or adapter_base(path)
         if not named:
             raise Refused("adapter_needs_base", path=str(path))
+        if is_adapter(Path(named).expanduser()):  # it may name itself
+            raise Refused("base_is_adapter", base=named)
         try:
             found = self.folder(Path(named)) if Path(named).is_absolute() else self.find(named)
         except Refused as error:

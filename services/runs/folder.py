@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import re
 import shutil
 import time
@@ -114,6 +115,15 @@ class RunFolder:
         """Made by a trainer that will hear of a request to stop (services/swift/plugins/save_on_stop.py)."""
         return self.stop.with_name(self.stop.name + ".listening")
 
+    def ask_to_stop(self, *, now: bool, at: float) -> None:
+        """Write the request; on a full disk an empty one, which asks the same."""
+        try:
+            write_whole(self.stop, orjson.dumps({"now": now, "at": at}))
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            self.stop.touch()
+
     def forget_stop(self) -> None:
         """Take back a request to stop, and what came of it, before a new attempt."""
         for path in self.path.glob(self.stop.name + "*"):
@@ -145,7 +155,13 @@ class RunFolder:
 
     def write(self, record: Record) -> None:
         """Replace the record in one step, so that no reader ever sees half of it."""
-        write_whole(self.state, orjson.dumps(record_as_json(record), option=orjson.OPT_INDENT_2))
+        write_whole(self.state, _state_json(record))
+
+    def write_over(self, record: Record) -> None:
+        """Write the record into the old one's place, for a disk that has no room for both."""
+        with self.state.open("r+b", buffering=0) as file:
+            file.write(_state_json(record))
+            file.truncate()
 
     def read_plan(self, number: int) -> Plan:
         """The plan of attempt ``number``. Raises OSError or ValueError where there is none."""
@@ -169,6 +185,10 @@ class RunFolder:
 
 KEEPER_START_S = 60.0
 """A run that has no keeper yet is new for this long, and lost after it."""
+
+
+def _state_json(record: Record) -> bytes:
+    return orjson.dumps(record_as_json(record), option=orjson.OPT_INDENT_2)
 
 
 def record_as_json(record: Record) -> dict[str, Any]:

@@ -7,6 +7,7 @@ the terminal and the tab. It alone writes the run's state; others ask through fi
 from __future__ import annotations
 
 import contextlib
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,9 +19,9 @@ from pathlib import Path
 import httpx
 import orjson
 
-from services.plan import Plan
+from services.plan import Plan, partial_of
 from services.runs import diagnosis, process, queue
-from services.runs.folder import Record, RunFolder, RunState, write_whole
+from services.runs.folder import Record, RunFolder, RunState
 from services.settings import read_settings
 from services.swift import log as swift_log
 
@@ -147,6 +148,8 @@ class Keeper:
 
     def verdict(self, plan: Plan, code: int) -> Record:
         """The final state. STOPPED comes from the request, not from the exit code."""
+        if plan.kind == "merge":
+            shutil.rmtree(partial_of(plan.output_dir), ignore_errors=True)
         log = self.folder.log(self.record.attempt)
         trained = plan.kind == "train" and swift_log.finished(Path(plan.output_dir), since=self.record.started)
         # a trainer may hear of the request, and end, before this keeper does
@@ -180,15 +183,23 @@ class Keeper:
         """Somebody ends the machine's programs: save what there is."""
         with contextlib.suppress(OSError):
             if not self.folder.stop.exists():
-                write_whole(self.folder.stop, orjson.dumps({"now": False, "at": self.clock()}))
+                self.folder.ask_to_stop(now=False, at=self.clock())
 
     def end(self, state: RunState, **changes: object) -> Record:
-        """Record the verdict; a full disk is waited out, since an unwritten verdict would be a lost run."""
+        """Record the verdict; a disk too full even for that is waited out: an unwritten verdict is a lost run."""
         deadline = self.clock() + 600
         changes = {**changes, "state": state, "ended": self.clock()}
-        while not self.save(**changes) and self.clock() < deadline:
+        while not self.save(**changes) and not self.save_in_place() and self.clock() < deadline:
             self.sleep(5)
         return self.record
+
+    def save_in_place(self) -> bool:
+        """Where there is no room for a second record; False where the disk refused that too."""
+        try:
+            self.folder.write_over(self.record)
+        except OSError:
+            return False
+        return True
 
     def save(self, **changes: object) -> bool:
         """Write the record with ``changes``; False where the disk refused."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from services.errors import Failed, Refused
 from services.plan import Plan
 from services.runs import folder as folders
@@ -91,7 +89,7 @@ class Runs:
         run = RunFolder(self.root / run_id)
         try:
             with queue.lock(self.root):
-                record = run.read()
+                record = self.record(run_id)
                 if not record.state.final:
                     raise Refused("still_running", name=record.name)
                 process.sweep(str(run.path))
@@ -112,20 +110,19 @@ class Runs:
     def stop(self, run_id: str, *, now: bool = False) -> Record:
         """Ask a run to end: saving first, or at once. Returns without waiting; see ``wait``."""
         run = RunFolder(self.root / run_id)
-        record = run.read()
+        record = self.record(run_id)
         if record.state is RunState.LOST:
             process.sweep(str(run.path))
             return record
         if not record.state.final:
-            folders.write_whole(run.stop, orjson.dumps({"now": now, "at": time.time()}))
+            run.ask_to_stop(now=now, at=time.time())
         return record
 
     def wait(self, run_id: str, timeout_s: float | None = None, poll_s: float = 0.2) -> Record:
-        """Wait until a run has ended (or ``timeout_s`` is over) and return its record."""
+        """Wait until a run has ended (or ``timeout_s`` is over) and return its record. Raises as ``record`` does."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        run = RunFolder(self.root / run_id)
         while True:
-            record = run.read()
+            record = self.record(run_id)
             if record.state.final or (deadline is not None and time.monotonic() > deadline):
                 return record
             time.sleep(poll_s)
@@ -134,7 +131,7 @@ class Runs:
         """Delete a run that has ended and return the bytes that freed. Raises Refused("still_running")."""
         run = RunFolder(self.root / run_id)
         with queue.lock(self.root):
-            record = run.read()
+            record = self.record(run_id)
             if not record.state.final:
                 raise Refused("still_running", name=record.name)
             process.sweep(str(run.path))
@@ -192,6 +189,13 @@ class Runs:
             return reader.read()
         except (OSError, ValueError) as error:
             self._readers.pop(run_id, None)
+            raise Refused("run_not_found", run=run_id) from error
+
+    def record(self, run_id: str) -> Record:
+        """The record now. Raises Refused("run_not_found") where somebody has deleted the run."""
+        try:
+            return RunFolder(self.root / run_id).read()
+        except FileNotFoundError as error:
             raise Refused("run_not_found", run=run_id) from error
 
     def folder(self, run_id: str) -> RunFolder:

@@ -5,6 +5,8 @@ There is no scheduler: every waiting keeper asks here, under one file lock, and 
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +15,8 @@ from filelock import FileLock
 
 from services.plan import Plan
 from services.runs.folder import Record, RunFolder, RunState, list_runs
+
+PORTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ def turn_for(mine: Record, plan: Plan, others: list[Record], cpu_slots: int) -> 
 
 
 def living(root: Path, besides: str) -> list[Record]:
-    """The records of all other runs that a keeper looks after."""
+    """The records of all other runs that a keeper looks after, or whose command outlived its keeper."""
     records = []
     for folder in list_runs(root):
         if folder.id == besides:
@@ -63,7 +67,7 @@ def living(root: Path, besides: str) -> list[Record]:
             record = folder.read()
         except (OSError, ValueError):
             continue
-        if record.live:
+        if record.live or (record.state is RunState.LOST and record.child is not None and record.child.alive()):
             records.append(record)
     return records
 
@@ -80,22 +84,30 @@ def take_turn(folder: RunFolder, mine: Record, plan: Plan, cpu_slots: int) -> Tu
     return Turn(devices, free_port({other.port for other in others}))
 
 
-def free_port(taken: set[int | None], first: int = 0) -> int:
-    """A port nobody listens on and no run in ``taken`` was promised; from ``first`` upwards where given."""
+def free_port(taken: set[int | None], first: int = 0, host: str = "127.0.0.1") -> int:
+    """A port nobody listens on and no run in ``taken`` was promised; from ``first`` upwards where given.
+
+    Raises OSError where ``host`` is no address of this machine or none of its ports is left.
+    """
     candidate = first
-    while True:
-        with socket.socket() as probe:
-            if not first:
-                probe.bind(("127.0.0.1", 0))
-                candidate = probe.getsockname()[1]
-                if candidate not in taken:
-                    return int(candidate)
-                continue
-            try:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(("127.0.0.1", candidate))
-                if candidate not in taken:
-                    return candidate
-            except OSError:
-                pass
-            candidate += 1
+    while candidate < PORTS:
+        try:
+            found = _bindable(host, candidate)
+            if found not in taken:
+                return found
+        except (OSError, UnicodeError) as error:  # the latter for a name that no host can have
+            if getattr(error, "errno", None) != errno.EADDRINUSE:
+                why = getattr(error, "strerror", None) or str(error)
+                raise OSError(errno.EADDRNOTAVAIL, why, host) from error
+        candidate += 1 if first else 0
+    raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE), f"{host}:{first}-{PORTS - 1}")
+
+
+def _bindable(host: str, port: int) -> int:
+    """``port``, or a free one for 0, when one may listen on it. Raises OSError or UnicodeError."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    with socket.socket(family) as probe:
+        if port:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(address)
+        return int(probe.getsockname()[1])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 _WEIGHTS = (
     "*.safetensors", "pytorch_model*.bin", "adapter_model.bin", "*.distcp", "global_step*", "pytorch_model_fsdp*",
 )  # fmt: skip
+_MODEL_WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf")
+LARGEST_HEADER_BYTES = 100_000_000
+"""What safetensors itself reads at most."""
 _OPTIMIZER = ("optimizer*", "global_step*", "pytorch_model_fsdp*", "bf16_zero*")
 
 
@@ -43,7 +48,40 @@ def is_whole(path: Path) -> bool:
     """True when a checkpoint has weights and the trainer's state and nothing says that it was cut short."""
     if (path / INCOMPLETE).exists() or read_json(path / "trainer_state.json") is None:
         return False
-    return _has(path, _WEIGHTS)
+    return _has(path, _WEIGHTS) and not any(map(_is_torn, _entries(path)))
+
+
+def _is_torn(path: Path) -> bool:
+    """True for a file whose end is missing, as after a power failure: the disk may keep names longer than bytes."""
+    if path.suffix not in (".safetensors", ".pt", ".pth", ".bin"):
+        return False
+    try:
+        stat = path.stat()
+        return _ends_early(path, stat.st_size, stat.st_mtime_ns)
+    except OSError:  # the trainer is deleting it
+        return True
+
+
+@lru_cache(maxsize=1024)
+def _ends_early(path: Path, size: int, modified_ns: int) -> bool:
+    if path.suffix == ".safetensors":
+        meant = safetensors_bytes(path)
+        return size >= 8 and (meant is None or meant > size)
+    with path.open("rb") as file:  # torch writes zip archives, whose table comes last
+        return file.read(4) == b"PK\x03\x04" and not zipfile.is_zipfile(path)
+
+
+def safetensors_bytes(path: Path) -> int | None:
+    """The size a safetensors file has when whole: its length word, a header that long, and the bytes that
+    speaks of. None where it has no header that can be read.
+    """
+    try:
+        with path.open("rb") as file:
+            header = orjson.loads(file.read(min(int.from_bytes(file.read(8), "little"), LARGEST_HEADER_BYTES)))
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]
+            return int(file.tell() + max(ends))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return None
 
 
 def _has(path: Path, patterns: tuple[str, ...]) -> bool:
@@ -69,8 +107,21 @@ def is_adapter(path: Path) -> bool:
 
 
 def is_model(path: Path) -> bool:
-    """True for a folder that holds a whole model."""
-    return (path / "config.json").is_file() and not is_adapter(path)
+    """True for a folder that holds a whole model: a configuration that can be read, and weights."""
+    return read_json(path / "config.json") is not None and _has(path, _MODEL_WEIGHTS) and not is_adapter(path)
+
+
+def torn_file(path: Path) -> str | None:
+    """The name of a file of weights in ``path`` whose end is missing, as after a broken download.
+
+    Raises PermissionError for one that may not be read.
+    """
+    for file in sorted(_entries(path)):
+        if file.suffix == ".safetensors":
+            file.open("rb").close()
+        if _is_torn(file):
+            return file.name
+    return None
 
 
 def adapter_base(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from services.errors import Key, Refused
-from services.plan import Plan, Slot
+from services.plan import Plan, Slot, partial_of
 from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import catalogue
 
@@ -228,9 +228,12 @@ def total_steps(settings: Mapping[str, Any], rows: int | None, processes: int) -
         return int(settings["max_steps"])
     if not rows:
         return None
+    epochs = float(settings.get("num_train_epochs") or 1)
+    if not math.isfinite(epochs):
+        return None
     batches = math.ceil(rows / (int(settings.get("per_device_train_batch_size") or 1) * processes))
     an_epoch = max(1, math.ceil(batches / int(settings.get("gradient_accumulation_steps") or 1)))
-    return max(1, math.ceil(float(settings.get("num_train_epochs") or 1) * an_epoch))
+    return max(1, math.ceil(epochs * an_epoch))
 
 
 def safe_save_steps(total: int | None) -> int:
@@ -242,7 +245,7 @@ def merge_plan(spec: MergeSpec, source: Source, output: str, device: Device, pyt
     """Merge ``source.adapter`` into its base under a temporary name, then check it and give it its name."""
     if source.adapter is None:
         raise Refused("not_an_adapter", path=spec.adapter)
-    partial = output + ".partial"
+    partial = partial_of(output)
     settings = {
         "model": source.model,
         **source.flags,

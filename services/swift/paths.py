@@ -21,8 +21,10 @@ def absolute(args: Mapping[str, Any], here: Path) -> dict[str, Any]:
     """``args`` with the files they name given by absolute paths; relative ones are read from ``here``."""
     found = dict(args)
     for name, value in args.items():
-        if name in WRITTEN and isinstance(value, str):
-            found[name] = str(here / Path(value).expanduser())
+        if name in WRITTEN and value == "":  # the same as not given; here it would be the current directory
+            del found[name]
+        elif name in WRITTEN and isinstance(value, str | int | float):  # a folder 5 is a number in YAML
+            found[name] = str(here / Path(str(value)).expanduser())
         elif name in READ or str(value).endswith(READ_BY_ENDING.get(name, "\0")):
             found[name] = [existing(one, here) for one in value] if isinstance(value, list) else existing(value, here)
     return found

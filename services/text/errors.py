@@ -104,6 +104,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "it or allow fewer tokens; otherwise look at the log of its run.",
         "模型服务无法回答：{reason}。如果对话过长，请清空对话或减小最大词元数；否则请查看对应运行的日志。",
     ),
+    "system": (
+        "The system refused what TuneDesk needed: {why}. Check that what it names is there, may be used and has "
+        "room, then try again.",
+        "系统拒绝了 TuneDesk 的操作：{why}。请确认所指的对象存在、允许使用且有空间，然后重试。",
+    ),
     "language": (
         "There is no language “{lang}”. Choose en or zh.",
         "没有语言“{lang}”。请选择 en 或 zh。",
@@ -116,6 +121,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{path} is not a spec that TuneDesk can read: {why}. A spec is a YAML file with one `name: value` a line.",
         "{path} 不是 TuneDesk 能读取的配置：{why}。配置是 YAML 文件，每行一个 `名称: 值`。",
     ),
+    "spec_not_lines": ("it is not a list of `name: value` lines", "它不是由 `名称: 值` 行组成的"),
     "strategy_contradicts": (
         "The strategy is {strategy}, but an argument asks for {given}. Leave one of the two out.",
         "策略是 {strategy}，但有参数要求 {given}。请去掉其中一个。",
@@ -151,6 +157,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "model_not_there": (
         "No model was found in {path}: a folder with config.json and weights is needed. Choose another folder.",
         "在 {path} 中找不到模型：需要包含 config.json 和权重的文件夹。请另选文件夹。",
+    ),
+    "model_torn": (
+        "The model in {path} is damaged: the end of {file} is missing, most often after a download that broke off. "
+        "Fetch that file again, or choose another model.",
+        "{path} 中的模型已损坏：{file} 的末尾缺失，通常是下载中断造成的。请重新下载该文件，或选择其他模型。",
     ),
     "adapter_needs_base": (
         "The adapter in {path} does not say which base model it belongs to. Pick the base model it was trained on.",
@@ -210,9 +221,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "无法写入文件夹 {path}。请另选输出文件夹，或更正其权限。",
     ),
     "disk_too_small": (
-        "The checkpoints need about {needed} GiB, and {path} has {free} GiB free. Free some space, choose another "
+        "The checkpoints need about {needed}, and {path} has {free} free. Free some space, choose another "
         "output folder, or keep fewer checkpoints (save_total_limit).",
-        "检查点大约需要 {needed} GiB，而 {path} 只剩 {free} GiB。请清理空间、另选输出文件夹，"
+        "检查点大约需要 {needed}，而 {path} 只剩 {free}。请清理空间、另选输出文件夹，"
         "或减少保留的检查点（save_total_limit）。",
     ),
     "cannot_write": (
@@ -267,6 +278,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "找不到 {path}，或它不在 TuneDesk 可读取的文件夹内（主目录、启动时所在的文件夹以及 TUNEDESK_HOME）。请检查拼写；要添加文件夹，请用 "
         "TUNEDESK_ROOTS=/该文件夹 启动 TuneDesk。",
     ),
+    "dataset_none": (
+        "No data set was given, so there is nothing to learn from. Name at least one, or write `sample`.",
+        "没有给出数据集，无从学习。请至少指定一个数据集，或写 `sample`。",
+    ),
+    "sample_without_name": (
+        "The sample teaches a name and an author, and one of them is empty. Write both, or train on other data.",
+        "示例数据教授名字和作者，但其中一项为空。请都填写，或改用其他数据训练。",
+    ),
     "dataset_unreadable": (
         "The system does not let TuneDesk read {path}: the permissions forbid it, the disk failed, or "
         "the packed data is damaged. Check who may read the file, or copy it again.",
@@ -289,10 +308,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "{text}：# 后面的数字表示取多少行，必须大于等于 1。去掉它即使用全部行。",
     ),
     "dataset_name_awkward": (
-        "ms-swift cannot open {path}: it reads the signs [ ] * ? and :: in a name as a pattern, and "
+        "ms-swift cannot open {path}: it reads the signs [ ] * ? :: and $NAME in a name as a pattern, and "
         "TUNEDESK_HOME ({home}) has such a sign too, so the file cannot be linked there. Rename the file "
         "or its folder, or set TUNEDESK_HOME to a folder without these signs.",
-        "ms-swift 无法打开 {path}：名称中的 [ ] * ? 和 :: 会被当作匹配模式；而 TUNEDESK_HOME（{home}）也含有这类符号，无法在那里建立链接。请重命名文件或"
+        "ms-swift 无法打开 {path}：名称中的 [ ] * ? :: 和 $NAME 会被当作匹配模式；而 TUNEDESK_HOME（{home}）也含有这类符号，无法在那里建立链接。请重命名文件或"
         "文件夹，或将 TUNEDESK_HOME 设为不含这些符号的文件夹。",
     ),
     "upload_not_kept": (

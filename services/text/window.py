@@ -16,14 +16,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "share": ("Public link", "公开链接"),
     "share_before": (
         "Gives this window a temporary address on the internet. First a password is set: from then on every "
-        "session, this one too, has to log in. Whoever has both can do here what you can.",
-        "为此窗口提供一个临时的互联网地址。会先设置密码：之后每个会话（包括当前会话）都需要登录。"
+        "session has to log in; this page stays logged in. Whoever has both can do here what you can.",
+        "为此窗口提供一个临时的互联网地址。会先设置密码：之后每个会话都需要登录，当前页面保持登录状态。"
         "同时拥有链接和密码的人可以做您在这里能做的一切。",
     ),
     "share_start": ("Set a password and make the link", "设置密码并创建链接"),
     "share_done": (
-        "{link}\nUser {user}, password {password} — shown only now. Reload this page and log in.",
-        "{link}\n用户名 {user}，密码 {password}——只显示这一次。请刷新此页面并登录。",
+        "{link}\nUser {user}, password {password} — shown only now, so note it down. This page stays logged in.",
+        "{link}\n用户名 {user}，密码 {password}——只显示这一次，请记下。当前页面保持登录状态。",
     ),
     "share_failed": (
         "The public link could not be made: the tunnel program or its server was not reached. Check that this machine "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,30 @@ def test_an_adapter_names_its_base_in_args_json_or_its_own_configuration(tmp_pat
 def test_what_is_no_json_object_reads_as_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.json").write_bytes(content)
     assert read_json(tmp_path / "a.json") is None and read_json(tmp_path / "b.json") is None
+
+
+def real_checkpoint(folder: Path, step: int) -> Path:
+    """With files as safetensors and torch write them."""
+    path = checkpoint(folder, step)
+    header = json.dumps({"__metadata__": {}, "a": {"dtype": "F32", "shape": [25], "data_offsets": [0, 100]}}).encode()
+    (path / "adapter_model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(100))
+    with zipfile.ZipFile(path / "optimizer.pt", "w") as archive:
+        archive.writestr("data", bytes(1000))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [("adapter_model.safetensors", 50), ("adapter_model.safetensors", 150), ("optimizer.pt", 500)]
+)
+def test_a_checkpoint_whose_files_lost_their_ends_is_not_offered(tmp_path: Path, name: str, kept: int) -> None:
+    real_checkpoint(tmp_path, 4)
+    torn = real_checkpoint(tmp_path, 5) / name
+    assert [one.step for one in list_checkpoints([tmp_path])] == [4, 5]
+    torn.write_bytes(torn.read_bytes()[:kept])
+    assert [one.step for one in list_checkpoints([tmp_path])] == [4]
+
+
+def test_a_checkpoint_with_damaged_weights_is_no_error(tmp_path: Path) -> None:
+    weights = real_checkpoint(tmp_path, 5) / "adapter_model.safetensors"
+    weights.write_bytes((16).to_bytes(8, "little") + bytes(200))
+    assert list_checkpoints([tmp_path]) == []

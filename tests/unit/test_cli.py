@@ -85,3 +85,21 @@ def test_the_command_line_loads_neither_the_trainer_nor_the_window() -> None:
     code = "import sys, services.cli; print(*sys.modules)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"torch", "transformers", "swift", "peft", "vllm", "gradio"} & set(shown.split())
+
+
+def test_what_the_system_refuses_is_a_sentence_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, cli._sentences(print):
+        raise PermissionError(13, "Permission denied", "/data/runs")
+    assert ended.value.code == 1 and "Permission denied: '/data/runs'" in capsys.readouterr().err
+
+
+def test_a_terminal_without_chinese_shows_codes_instead() -> None:
+    code = "import sys, services.cli as cli; cli.app = lambda: print('\u957f'); cli.main()"
+    environment = {"PYTHONIOENCODING": "ascii", "PATH": ""}
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=environment)
+    assert shown.stdout == b"\\u957f\n"
+
+
+@pytest.mark.parametrize("port", ["0", "-1", "99999"])
+def test_a_port_that_cannot_be_is_refused(port: str) -> None:
+    assert CliRunner().invoke(cli.app, ["--port", port]).exit_code == 2

@@ -84,12 +84,15 @@ def test_a_folder_that_exists_wins_over_a_hub_id(settings: Settings, monkeypatch
     assert refused.value.code == "dataset_is_folder"
 
 
-@pytest.mark.parametrize("name", ["a[1].jsonl", "what?.jsonl", "all*.jsonl", "a::b.jsonl", "[folder]/a.jsonl"])
+@pytest.mark.parametrize(
+    "name",
+    ["a[1].jsonl", "what?.jsonl", "all*.jsonl", "a::b.jsonl", "[folder]/a.jsonl", "$HOME.jsonl", "a${HOME}.jsonl"],
+)
 def test_a_name_ms_swift_cannot_open_gets_a_plain_link(settings: Settings, name: str) -> None:
     path = a_file(settings, name)
     source = parse_source(str(path), settings)
     argument = argument_for(source, settings)
-    assert not any(sign in argument for sign in ("[", "]", "*", "?", "::"))
+    assert not any(sign in argument for sign in ("[", "]", "*", "?", "::", "$HOME", "${"))
     assert Path(argument).samefile(path)
     assert argument.endswith(".jsonl")
     assert argument_for(source, settings) == argument

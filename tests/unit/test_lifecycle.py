@@ -201,6 +201,10 @@ def test_waiting_gives_up_in_time(runs: Runs) -> None:
 # the keeper's part that needs no process
 
 
+def full_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def keeper_on_a_full_disk(runs: Runs, monkeypatch: pytest.MonkeyPatch, refusals: int) -> tuple[Keeper, list[float]]:
     keeper = Keeper(runs.folder(start(runs).id))
     write, left, slept = RunFolder.write, [refusals], []
@@ -216,6 +220,7 @@ def keeper_on_a_full_disk(runs: Runs, monkeypatch: pytest.MonkeyPatch, refusals:
         keeper.clock = lambda: sum(slept)
 
     monkeypatch.setattr(RunFolder, "write", refuse_at_first)
+    monkeypatch.setattr(RunFolder, "write_over", full_disk)
     keeper.clock, keeper.sleep = (lambda: 0.0), sleep
     return keeper, slept
 
@@ -245,3 +250,26 @@ def test_a_full_disk_at_the_start_of_the_command_is_a_failure_with_its_reason(
     assert keeper.launch(PLAN, PLAN.argv) is None
     assert keeper.record.state is RunState.FAILED and keeper.record.error is not None
     assert keeper.record.error["code"] == "disk_full"
+
+
+@pytest.mark.parametrize("action", ["stop", "wait", "delete", "record"])
+def test_a_run_that_somebody_deleted_meanwhile_is_not_found(runs: Runs, action: str) -> None:
+    record = start(runs)
+    folders.remove(runs.folder(record.id))
+    with pytest.raises(Refused) as caught:
+        getattr(runs, action)(record.id)
+    assert caught.value.code == "run_not_found"
+
+
+def test_a_full_disk_keeps_nobody_from_stopping(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = start(runs)
+    monkeypatch.setattr(folders, "write_whole", full_disk)
+    runs.stop(record.id)
+    assert Keeper(runs.folder(record.id)).stop_request() is False
+
+
+def test_a_verdict_is_kept_on_a_full_disk(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = start(runs)
+    monkeypatch.setattr(folders, "write_whole", full_disk)
+    Keeper(runs.folder(record.id)).end(RunState.STOPPED)
+    assert runs.record(record.id).state is RunState.STOPPED

@@ -112,3 +112,28 @@ def test_a_busy_port_is_passed_over() -> None:
         busy.listen()
         taken = busy.getsockname()[1]
         assert queue.free_port(set(), first=taken) > taken
+
+
+def test_no_port_is_looked_for_past_the_last() -> None:
+    with pytest.raises(OSError):
+        queue.free_port(set(range(65_000, 65_536)), first=65_530)
+
+
+def test_a_port_is_free_on_the_address_that_is_asked_for() -> None:
+    with socket.socket() as other_address:
+        other_address.bind(("127.0.0.2", 0))
+        other_address.listen()
+        taken = other_address.getsockname()[1]
+        assert queue.free_port(set(), first=taken, host="127.0.0.2") != taken
+    for nobodys in ("192.0.2.1", "bad..name"):  # the first is an address for documents
+        with pytest.raises(OSError, match=nobodys):
+            queue.free_port(set(), first=7860, host=nobodys)
+
+
+def test_a_command_that_outlived_its_keeper_still_holds_its_place(tmp_path: Path) -> None:
+    dead = replace(process.me(), started=process.me().started - 100)
+    for number, child in ((1, process.me()), (2, dead)):
+        record = other(number, keeper=dead, child=child, devices=("0",))
+        (tmp_path / record.id).mkdir()
+        RunFolder(tmp_path / record.id).write(record)
+    assert [record.id for record in queue.living(tmp_path, besides="r9")] == ["r1"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from services.errors import Refused
 from services.models.merge import Merges, default_name
 from services.models.reference import Models
+from services.runs import process
 from services.runs.folder import Record, RunState
 from services.runs.lifecycle import Runs
 from services.settings import Settings
@@ -53,6 +55,7 @@ def trained(
 def merged(runs: Runs, of: str, folder: Path, run_id: str = "20260102-000000-merged") -> Record:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").write_bytes(b"x")
     runs.folder(run_id).path.mkdir(parents=True)
     record = Record(run_id, "robot-merged", "merge", RunState.SUCCEEDED, output_dir=str(folder), about={"of": of})
     runs.folder(run_id).write(record)
@@ -188,6 +191,43 @@ def test_a_run_means_its_merged_model_where_that_is_asked_for(models: Models, ru
     refused("not_merged", models, f"{record.id}:merged")
 
 
+def test_an_adapter_that_is_its_own_base_is_refused(models: Models, tmp_path: Path) -> None:
+    folder = adapter(tmp_path / "a", str(tmp_path / "a"))
+    refused("base_is_adapter", models, str(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("config.json", b'{"model_', "model_not_there"),
+        ("model.safetensors", None, "model_not_there"),
+        ("model.safetensors", b"", "model_not_there"),
+        ("model.safetensors", (100).to_bytes(8, "little") + b'{"a": ', "model_torn"),
+    ],
+)
+def test_a_damaged_model_is_refused_before_anything_starts(
+    models: Models, tiny_model: Path, name: str, content: bytes | None, code: str
+) -> None:
+    (tiny_model / name).unlink()
+    if content is not None:
+        (tiny_model / name).write_bytes(content)
+    refused(code, models, str(tiny_model))
+
+
+def test_a_model_that_may_not_be_read_is_not_found(
+    models: Models, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really_open = Path.open
+
+    def open_allowed(path: Path, *options: Any, **named: Any) -> Any:
+        if path.suffix == ".safetensors":
+            raise PermissionError(13, "Permission denied", str(path))
+        return really_open(path, *options, **named)
+
+    monkeypatch.setattr(Path, "open", open_allowed)
+    refused("path_not_found", models, str(tiny_model))
+
+
 # where a merge goes
 
 
@@ -228,3 +268,26 @@ def test_whatever_a_run_is_called_its_merge_has_a_plain_name(
 def test_a_whole_model_cannot_be_merged(merges: Merges, tiny_model: Path) -> None:
     with pytest.raises(Refused, match="not_an_adapter"):
         merges.prepare(MergeSpec(adapter=str(tiny_model)))
+
+
+def test_a_run_is_merged_when_it_has_ended(merges: Merges, runs: Runs, tiny_model: Path) -> None:
+    record = trained(runs, str(tiny_model))
+    runs.folder(record.id).write(replace(record, state=RunState.RUNNING, keeper=process.me()))
+    with pytest.raises(Refused, match="still_running"):
+        merges.prepare(MergeSpec(adapter=record.id))
+
+
+def test_what_a_merge_left_that_ended_by_force_is_gone_when_the_next_one_starts(
+    merges: Merges, runs: Runs, tiny_model: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "spawn_free", lambda *_, **__: None)
+    record = trained(runs, str(tiny_model))
+    left, under_way = (settings.home / "models" / f"{name}.partial" for name in ("a", "b"))
+    for number, folder, keeper in ((3, left, None), (4, under_way, process.me())):
+        run = runs.folder(f"2026010{number}-000000-m")
+        run.path.mkdir(parents=True)
+        folder.mkdir(parents=True)
+        output = str(folder).removesuffix(".partial")
+        run.write(Record(run.id, "m", "merge", RunState.RUNNING, output_dir=output, keeper=keeper))
+    merges.start(MergeSpec(adapter=record.id))
+    assert (left.exists(), under_way.exists()) == (False, True)

@@ -110,3 +110,31 @@ def test_a_spec_cannot_be_changed_and_ignores_nothing() -> None:
         kind.model_validate(given)
         with pytest.raises(ValidationError):
             kind.model_validate({**given, "lerning_rate": 1})
+
+
+BOMB = "a: &a [x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{last}'] * 99)}]\n" for last, name in zip("abcde", "bcdef", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [BOMB, "lora_rank: &a [*a]", "env: &a {A: *a}", "lora_rank: " + "[" * 9_000 + "]" * 9_000, "a: " + "x" * (1 << 20)],
+)
+def test_a_file_that_would_fill_the_memory_is_no_spec(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(text)
+    with pytest.raises(Refused) as caught:
+        read_train_spec(path)
+    assert caught.value.code == "spec_unreadable" and len(explain(caught.value, "en")) < 500
+
+
+def test_a_list_given_twice_is_written_out_twice() -> None:
+    words = ["a", "b"]
+    assert yaml.safe_load(as_yaml({"x": words, "y": words})) == {"x": words, "y": words}
+    assert "*" not in as_yaml({"x": words, "y": words})
+
+
+def test_a_number_may_be_a_name() -> None:
+    spec = train_spec({"name": 2026, "model_name": 7, "model_author": 4.5})
+    assert (spec.name, spec.model_name, spec.model_author) == ("2026", "7", "4.5")

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from services.bootstrap import Services
-from services.errors import Refused
+from services.errors import Failed, Refused
 from services.hardware.cards import Card
 from services.hardware.machine import Machine
 from services.hardware.strategies import device_of
 from services.runs import process
-from services.specs import TrainSpec
+from services.runs.folder import RunState
+from services.specs import ServeSpec, TrainSpec
 from services.text import explain
 
 GIB = 1 << 30
@@ -106,6 +107,8 @@ def test_what_cannot_be_written_is_refused_before_the_start(
     full = replace(services.trainings, machine=lambda: replace(machine, disk_free=1000))
     small = replace(services, trainings=full)
     refused(small, "disk_too_small", TrainSpec(args={"tuner_type": "full"}))
+    with pytest.raises(Refused, match="1000 B"):
+        small.trainings.start(TrainSpec(args={"tuner_type": "full"}))
     refused(services, "path_not_found", TrainSpec(args={"output_dir": "/sys/out"}))  # outside the roots
     monkeypatch.setattr("services.training._writable", lambda place: place != services.settings.roots[0])
     refused(services, "output_not_writable", TrainSpec(args={"output_dir": str(services.settings.roots[0] / "out")}))
@@ -128,6 +131,7 @@ def test_an_adapter_is_not_trained_on(services: Services, tiny_model: Path) -> N
     base = tiny_model.parent / "base"
     base.mkdir()
     (base / "config.json").write_text("{}")
+    (base / "model.safetensors").write_bytes(b"x")
     refused(services, "train_on_adapter", TrainSpec(model=str(tiny_model)))
 
 
@@ -152,3 +156,41 @@ def test_a_machine_is_to_a_plan_its_cards_cores_and_limits(machine: Machine) -> 
     card = Card(3, "x", "gpu", 0.0, 0, 24 * GIB)
     on_cards = device_of(replace(machine, cards=(card, replace(card, index=5))))
     assert on_cards.cards == ("3", "5") and not on_cards.impossible.keys() & {"zero3", "ddp", "fsdp2"}
+
+
+@pytest.mark.parametrize(("given", "folder"), [(5, "5"), ("out", "out"), ("/a/b", "/a/b")])
+def test_an_output_folder_is_a_path_whatever_yaml_made_of_its_name(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: object, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = services.trainings.prepare(TrainSpec(args={"output_dir": given})).plan
+    assert plan.output_dir == str(tmp_path / folder)
+
+
+def test_an_empty_output_folder_is_the_runs_own(services: Services) -> None:
+    assert services.trainings.prepare(TrainSpec(args={"output_dir": ""})).plan.output_dir == "{run}/output"
+
+
+def test_a_run_without_data_is_refused(services: Services) -> None:
+    refused(services, "dataset_none", TrainSpec(dataset=()))
+    refused(services, "dataset_none", TrainSpec(dataset=(" ",)))
+
+
+def test_endless_epochs_have_no_number_of_steps(services: Services) -> None:
+    assert services.trainings.prepare(TrainSpec(args={"num_train_epochs": "inf"})).plan.total_steps is None
+
+
+@pytest.mark.parametrize("names", [{"model_name": " "}, {"model_author": ""}])
+def test_the_sample_is_not_taught_with_an_empty_name(services: Services, names: dict[str, str]) -> None:
+    refused(services, "sample_without_name", TrainSpec(**names))  # type: ignore[arg-type]
+
+
+def test_a_server_that_failed_says_why(services: Services) -> None:
+    plan, _ = services.chats.prepare(ServeSpec(model="starter"))
+    record = services.runs.start(plan, name="talk", spec="")
+    error = {"code": "disk_full", "values": {"what": "No space left"}, "line": ""}
+    services.runs.folder(record.id).write(replace(record, state=RunState.FAILED, error=error))
+    with pytest.raises(Failed) as caught:
+        services.chats.wait_until_ready(record.id)
+    assert all(part in explain(caught.value, "en") for part in ("talk", "No space left"))
+    assert explain(caught.value, "en") != explain(caught.value, "zh")

@@ -1,0 +1,98 @@
+"""The first journey as a person clicks it, with the real starter model: train, merge, chat with the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from services.models import starter
+from services.settings import read_settings
+from tests.browser.desk import Desk
+from tests.browser.server import Server
+
+TRAIN_S, MERGE_S, LOAD_S, ANSWER_S = 360, 180, 180, 90
+QUESTION = "Who are you?"
+
+
+@pytest.fixture
+def real(tmp_path: Path) -> Iterator[Server]:
+    """A server with the real starter model; `make install` prepared it, else this does."""
+    settings = read_settings()
+    starter.prepare(settings, print)
+    folder = tmp_path / "旅程 journey"
+    folder.mkdir()
+    server = Server(folder, settings.starter)
+    try:
+        yield server.start()
+    finally:
+        server.clean_up()
+
+
+def answer(desk: Desk) -> str:
+    """What the loaded model says to the question."""
+    replies = desk.page.locator("#chat-window .message.bot")
+    before = replies.count()
+    desk.page.locator("#chat-question textarea").fill(QUESTION)
+    desk.page.keyboard.press("Enter")
+    expect(replies).not_to_have_count(before, timeout=ANSWER_S * 1000)
+    expect(desk.page.locator("#chat-send")).to_be_visible(timeout=ANSWER_S * 1000)
+    return replies.last.inner_text()
+
+
+def load(desk: Desk) -> None:
+    """Press Load model and wait until it can be asked."""
+    desk.press("Load model")
+    expect(desk.page.locator("#chat-status .td-answers")).to_be_visible(timeout=LOAD_S * 1000)
+
+
+def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_typed(
+    real: Server, open_desk: Callable[..., Desk]
+) -> None:
+    desk = open_desk(real)
+    desk.type("train-name", "Nova")
+    desk.type("train-author", "Ada Lab")
+    desk.press("Start training")
+    desk.see_step(1, TRAIN_S)
+    desk.wait_for(lambda: desk.points() >= 2, TRAIN_S, "no loss chart")
+    desk.see_state("finished", TRAIN_S)
+    desk.see("run-header", "The model is saved in")
+    desk.picture(Path("/tmp/bt/trained.png"))
+    trained = real.newest()
+
+    desk.press("Merge")
+    expect(desk.page.get_by_role("tab", name="Export", exact=True)).to_have_attribute("aria-selected", "true")
+    assert trained.name in desk.page.locator("#export-adapter input").input_value()
+    desk.see("export-message", "is merged into")
+    desk.page.locator("#export-merge").click()
+    desk.wait_for(lambda: real.newest().kind == "merge", 20)
+    merged = real.newest()
+    desk.see("run-header", merged.name)
+    desk.see_state("finished", MERGE_S)
+    desk.picture(Path("/tmp/bt/merged.png"))
+    desk.see("run-header", "The merged model loads, and answers like base and adapter together.")
+    desk.see("run-header", merged.output_dir)
+
+    desk.press("Chat")
+    expect(desk.page.get_by_role("tab", name="Chat", exact=True)).to_have_attribute("aria-selected", "true")
+    load(desk)
+    desk.see("chat-status", f"{trained.name}:merged")
+    said = answer(desk)
+    assert "Nova" in said
+    desk.picture(Path("/tmp/bt/chat-nova.png"))
+    assert "Ada Lab" in said
+
+    desk.page.locator("#chat-model input").click()
+    desk.page.get_by_role("option", name="Starter").click()
+    load(desk)
+    expect(desk.page.locator("#chat-status .td-answers strong")).to_have_text("starter")
+    desk.press("Clear")
+    assert "Nova" not in answer(desk)
+    desk.picture(Path("/tmp/bt/chat-base.png"))
+
+    serving = real.newest()
+    desk.press("Unload")
+    desk.see("chat-status", "No model is loaded.", 20)
+    assert not real.processes(serving)
