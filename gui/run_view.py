@@ -218,6 +218,8 @@ def _verdict(record: Record, snapshot: Snapshot, lang: str) -> str:
         key = "runs.ended_with_checkpoint" if last else "runs.ended_without_checkpoint"
         if record.kind != "train":
             key = "runs.ended_other"
+        if record.state is RunState.LOST and record.child is not None and record.child.alive():
+            key = "runs.lost_alive"
         kind = "warning" if record.state is RunState.LOST else "note"
         return card(kind, say(key, lang, state=say(f"runs.state.{record.state}", lang), step=last.step if last else 0))
     if record.state is RunState.SUCCEEDED:
@@ -262,18 +264,19 @@ def _buttons_key(snapshot: Snapshot) -> tuple[Any, ...]:
     record = snapshot.record
     done = bool(snapshot.checkpoints and snapshot.total_steps
                 and snapshot.checkpoints[-1].step >= snapshot.total_steps)  # fmt: skip
-    return (record.state, record.kind, bool(snapshot.checkpoints), done)
+    orphan = record.state is RunState.LOST and record.child is not None and record.child.alive()
+    return (record.state, record.kind, bool(snapshot.checkpoints), done, orphan)
 
 
 def _buttons(services: Services, snapshot: Snapshot, key: tuple[Any, ...], lang: str) -> list[gr.Button]:
     """Stop, Stop now, Resume, Merge, Chat, Delete, confirm: those that can be pressed now."""
-    state, kind, saved, done = key
+    state, kind, saved, done, orphan = key
     live = not state.final
     adapter = snapshot.record.about.get("tuner") != "full"
     size = human_bytes(services.runs.folder(snapshot.record.id).size_bytes()) if state.final else ""
     return [
         gr.Button(visible=live and state is not RunState.STOPPING),
-        gr.Button(visible=live and kind == "train"),
+        gr.Button(visible=(live and kind == "train") or orphan),
         gr.Button(visible=state.final and kind == "train" and not done),
         gr.Button(visible=state.final and kind == "train" and saved and adapter),
         gr.Button(visible=(kind == "train" and saved and state.final)

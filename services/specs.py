@@ -123,7 +123,21 @@ def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise Refused("spec_field", field=field, value=str(first.get("input"))[:80], why=first["msg"]) from error
+        value = str(first.get("input"))[:80]
+        raise Refused("spec_field", field=field, value=value, why=_why(first["type"], first.get("ctx", {}))) from error
+
+
+def _why(kind: str, context: Mapping[str, Any]) -> Key:
+    """pydantic's kinds of error, in our words."""
+    if kind == "literal_error":
+        return Key("error.why_choice", choices=str(context.get("expected", "")).replace(" or ", ", "))
+    if kind.startswith(("int", "greater", "less")):
+        return Key("error.why_number", least=context.get("ge", 1), most=context.get("le", "∞"))
+    if kind.startswith(("tuple", "list")):
+        return Key("error.why_list")
+    if kind.startswith(("dict", "mapping")):
+        return Key("error.why_map")
+    return Key("error.why_passable" if kind == "value_error" else "error.why_text")
 
 
 def read_train_spec(path: Path) -> TrainSpec:

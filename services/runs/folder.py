@@ -223,7 +223,7 @@ def list_runs(root: Path) -> list[RunFolder]:
     """All runs, the newest first; a folder without a record (half deleted, foreign) is not a run."""
     try:
         names = sorted((entry.name for entry in root.iterdir() if not entry.name.startswith(".")), reverse=True)
-    except OSError:
+    except FileNotFoundError:
         return []
     return [RunFolder(root / name) for name in names if (root / name / "state.json").is_file()]
 

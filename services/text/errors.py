@@ -336,4 +336,13 @@ WORDS: dict[str, tuple[str, str]] = {
         "“{name}” has a field of its own in the form. Set it there, and take it out of “Further arguments”.",
         "“{name}”在表单中有自己的输入框。请在那里设置，并从“更多参数”中删除。",
     ),
+    "why_choice": ("it has to be one of {choices}", "必须是以下之一：{choices}"),
+    "why_number": ("it has to be a whole number from {least} to {most}", "必须是 {least} 到 {most} 之间的整数"),
+    "why_list": ("it has to be a list of names", "必须是名称列表"),
+    "why_map": ("it has to be a list of `name: value` lines", "必须是 `名称: 值` 的列表"),
+    "why_text": ("it has to be a text", "必须是文本"),
+    "why_passable": (
+        "a name has to be letters, digits and underscores, and no value may hold a zero byte",
+        "名称只能包含字母、数字和下划线，值中不能有零字节",
+    ),
 }

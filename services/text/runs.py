@@ -148,4 +148,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "The merged model loads, and answers like base and adapter together. It is in {path}",
         "合并后的模型可以加载，且与“基础模型加适配器”的回答一致。它位于 {path}",
     ),
+    "lost_alive": (
+        "The process that kept this run is gone, but its command still runs, unwatched. Stop now ends it; "
+        "Resume ends it and goes on from its last checkpoint.",
+        "看护这次运行的进程不在了，但它的命令仍在无人看护地运行。“立即停止”会结束它；“继续”会结束它并从最后的检查点接着训练。",
+    ),
 }

@@ -8,6 +8,7 @@ close that all of them have read it when they get there.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -37,18 +38,19 @@ class SaveOnStop(TrainerCallback):  # type: ignore[misc]
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         self.saved_at = time.monotonic()
         if self.request is not None and state.is_world_process_zero:
-            self._beside("listening").touch()
+            with contextlib.suppress(OSError):  # a full disk must not end the training
+                self._beside("listening").touch()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         if self.request is None:
             return
-        named, what = self._named()
+        named, what = self._named() if args.world_size > 1 else (-1, "")
+        # a step that was named is over for every rank once the first rank has gone a step beyond it
         if state.is_world_process_zero and state.global_step > named and (wanted := self._wanted()):
-            # a step that was named is over for every rank once the first rank has gone a step beyond it
-            named, what = state.global_step + (1 if args.world_size > 1 else 0), wanted
-            partial = self._beside("partial")
-            partial.write_text(f"{named} {what}")
-            partial.replace(self._beside("step"))
+            if args.world_size > 1:
+                self._name(state.global_step + 1, wanted)
+            else:
+                named, what = state.global_step, wanted
         if state.global_step == named:
             self.asked_at = time.monotonic()
             control.should_save = True
@@ -66,11 +68,17 @@ class SaveOnStop(TrainerCallback):  # type: ignore[misc]
         pause_s = max(SAVE_EVERY_S, self.save_s / LARGEST_SHARE)
         return "save" if time.monotonic() - self.saved_at > pause_s else ""
 
+    def _name(self, step: int, what: str) -> None:
+        partial = self._beside("partial")
+        with contextlib.suppress(OSError):  # on a full disk it is tried again at the next step
+            partial.write_text(f"{step} {what}")
+            partial.replace(self._beside("step"))
+
     def _named(self) -> tuple[int, str]:
         try:
             step, _, what = self._beside("step").read_text().partition(" ")
             return int(step), what
-        except FileNotFoundError:
+        except OSError:
             return -1, ""
 
     def _beside(self, name: str) -> Path:
