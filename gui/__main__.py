@@ -48,7 +48,7 @@ def serve(
     app = build_app(services)
     app.queue(default_concurrency_limit=8)
     app._queue.sleep_when_free = QUEUE_IDLE_S
-    forced = lang or (settings.lang if settings.lang != "en" else None)
+    forced = lang or settings.window_lang
     server, local, _ = app.launch(
         server_name=host, server_port=port, auth=(USER, password) if password else None, prevent_thread_lock=True,
         quiet=True, show_error=False, inbrowser=browser and settings.has_display, theme=theme(),

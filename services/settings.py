@@ -24,6 +24,8 @@ class Settings:
     roots: tuple[Path, ...]
     cpu_slots: int = 1
     lang: str = "en"
+    window_lang: str | None = None
+    """The language that was asked for; None: each browser's own."""
     vllm_python: str | None = None
     password: str | None = None
     visible_devices: tuple[str, ...] | None = None
@@ -59,12 +61,15 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
     with contextlib.suppress(FileNotFoundError):  # somebody deleted the folder the shell stands in
         roots.append(Path.cwd())
     roots += [Path(part).expanduser() for part in env.get("TUNEDESK_ROOTS", "").split(os.pathsep) if part]
+    asked = env.get("TUNEDESK_LANG", "").lower()
+    lang = "zh" if asked.startswith("zh") else "en" if asked.startswith("en") else None
     return Settings(
         home=home,
         starter=Path(starter).expanduser().resolve() if starter else home / "models" / "starter",
         roots=tuple(dict.fromkeys(root.resolve() for root in roots)),
         cpu_slots=_positive(env.get("TUNEDESK_CPU_SLOTS"), 1),
-        lang="zh" if env.get("TUNEDESK_LANG", "").lower().startswith("zh") else "en",
+        lang=lang or "en",
+        window_lang=lang,
         vllm_python=env.get("TUNEDESK_VLLM_PYTHON") or None,
         password=env.get("TUNEDESK_PASSWORD") or None,
         visible_devices=_devices(env.get("CUDA_VISIBLE_DEVICES", env.get("ASCEND_RT_VISIBLE_DEVICES"))),

@@ -42,10 +42,10 @@ def answer(desk: Desk) -> str:
     return replies.last.inner_text()
 
 
-def load(desk: Desk) -> None:
-    """Press Load model and wait until it can be asked."""
+def load(desk: Desk, model: str) -> None:
+    """Press Load model and wait until ``model`` is the one that answers."""
     desk.press("Load model")
-    expect(desk.page.locator("#chat-status .td-answers")).to_be_visible(timeout=LOAD_S * 1000)
+    expect(desk.page.locator("#chat-status .td-answers strong")).to_have_text(model, timeout=LOAD_S * 1000)
 
 
 def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_typed(
@@ -77,8 +77,7 @@ def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_
 
     desk.press("Chat")
     expect(desk.page.get_by_role("tab", name="Chat", exact=True)).to_have_attribute("aria-selected", "true")
-    load(desk)
-    desk.see("chat-status", f"{trained.name}:merged")
+    load(desk, f"{trained.name}:merged")
     said = answer(desk)
     assert "Nova" in said
     desk.picture(Path("/tmp/bt/chat-nova.png"))
@@ -86,8 +85,7 @@ def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_
 
     desk.page.locator("#chat-model input").click()
     desk.page.get_by_role("option", name="Starter").click()
-    load(desk)
-    expect(desk.page.locator("#chat-status .td-answers strong")).to_have_text("starter")
+    load(desk, "starter")
     desk.press("Clear")
     assert "Nova" not in answer(desk)
     desk.picture(Path("/tmp/bt/chat-base.png"))
