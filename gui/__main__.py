@@ -36,7 +36,10 @@ def serve(
 ) -> None:
     """Launch Gradio and wait."""
     warnings.filterwarnings("ignore", module="gradio")
+    from starlette.middleware import Middleware
+
     from gui.app import build_app
+    from gui.frames import FewFrames
     from gui.share import USER, new_password, open_tunnel
     from gui.words import translations
 
@@ -54,7 +57,7 @@ def serve(
         quiet=True, show_error=False, inbrowser=browser and settings.has_display, theme=theme(),
         css_paths=sorted(ASSETS.glob("*.css")), i18n=translations(forced), footer_links=[],
         favicon_path=ASSETS / "icon.svg", enable_monitoring=False,
-        max_file_size="10gb", ssr_mode=False, pwa=False,
+        max_file_size="10gb", ssr_mode=False, pwa=False, app_kwargs={"middleware": [Middleware(FewFrames)]},
     )  # fmt: skip
     print(say("window.open", words, address=local), flush=True)
     if not settings.has_display:

@@ -27,6 +27,7 @@ def build_app(services: Services) -> gr.Blocks:
     app: gr.Blocks
     with gr.Blocks(title="TuneDesk", fill_width=True, analytics_enabled=False, delete_cache=(3600, 86_400)) as app:
         tick = gr.Timer(TICK_S)
+        chat_tick = gr.Timer(TICK_S, active=False)  # only while its tab is open: each tick costs browser and window
         with gr.Sidebar(width=290, elem_id="sidebar"):
             gr.HTML('<div class="td-brand">TuneDesk</div>')
             machine = gr.HTML(elem_id="machine")
@@ -43,7 +44,7 @@ def build_app(services: Services) -> gr.Blocks:
                     with gr.Tab(t("window.export"), id="export"):
                         export = exports.export_tab(services)
                     with gr.Tab(t("window.chat"), id="chat"):
-                        chat = chat_tab(services, tick)
+                        chat = chat_tab(services, chat_tick)
             with gr.Column(scale=5, min_width=360, elem_id="run-column") as run_column:
                 view = views.run_view()
         sidebar = gr.State(Sidebar())
@@ -79,18 +80,19 @@ def build_app(services: Services) -> gr.Blocks:
             newest = next((value for _, value in choices if value.startswith(f"{run_id}:")), None)
             return gr.Tabs(selected="export"), gr.Dropdown(choices=choices, value=newest), gr.Column(visible=True)
 
-        def on_chat(run_id: str | None) -> tuple[Any, Any, Any]:
-            return gr.Tabs(selected="chat"), chat_reference(services, run_id), gr.Column(visible=False)
+        def on_chat(run_id: str | None) -> tuple[Any, ...]:
+            model = chat_reference(services, run_id)
+            return gr.Tabs(selected="chat"), model, gr.Column(visible=False), gr.Timer(active=True)
 
         def on_use(source: str | None) -> tuple[Any, Any, Any]:
             return gr.Tabs(selected="training"), [source] if source else gr.skip(), gr.Column(visible=True)
 
-        def on_tab(event: gr.SelectData) -> Any:
-            return gr.Column(visible=event.index in (1, 2))
+        def on_tab(event: gr.SelectData) -> tuple[Any, Any]:
+            return gr.Column(visible=event.index in (1, 2)), gr.Timer(active=event.index == 3)
 
-        tabs.select(on_tab, None, run_column, **PRIVATE)
+        tabs.select(on_tab, None, [run_column, chat_tick], **PRIVATE)
         view.merge.click(on_merge, runs, [tabs, export.adapter, run_column], **PRIVATE)
-        view.chat.click(on_chat, runs, [tabs, chat.model, run_column], **PRIVATE)
+        view.chat.click(on_chat, runs, [tabs, chat.model, run_column, chat_tick], **PRIVATE)
         dataset.use.click(on_use, dataset.source, [tabs, training.form.dataset, run_column], **PRIVATE)
     return app
 

@@ -103,8 +103,8 @@ def _layout() -> ChatTab:
             notice = gr.HTML(elem_id="chat-notice", padding=False)
             with gr.Row(elem_id="chat-ask"):
                 question = gr.Textbox(
-                    show_label=False, container=False, placeholder=t("chat.question"), lines=1, max_lines=8, scale=8,
-                    min_width=200, elem_id="chat-question",
+                    show_label=False, label=t("chat.question"), container=False, placeholder=t("chat.question"),
+                    lines=1, max_lines=8, scale=8, min_width=200, elem_id="chat-question",
                 )  # fmt: skip
                 send = gr.Button(t("chat.send"), variant="primary", scale=1, min_width=96, elem_id="chat-send")
                 stop = gr.Button(t("chat.stop"), variant="stop", scale=1, min_width=96, visible=False,

@@ -239,7 +239,14 @@ def _charts(snapshot: Snapshot, shown: Shown, lang: str) -> tuple[Any, Shown]:
         return gr.skip(), shown
     empty = say("runs.chart_empty", lang)
     pictures = [
-        line_chart(snapshot.series(name), title=say(title, lang), unit=unit, empty=empty, lang=lang)
+        line_chart(
+            snapshot.series(name),
+            title=say(title, lang),
+            unit=unit,
+            empty=empty,
+            from_zero=name == "learning_rate",
+            lang=lang,
+        )
         for name, title, unit in CHARTS
     ]
     html = f'<div class="td-charts">{"".join(pictures)}</div>'

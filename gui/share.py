@@ -79,4 +79,3 @@ def open_tunnel(app: Any, share_server: str | None) -> str:
         url = setup_tunnel("127.0.0.1", blocks.server_port, token, share_server, None)
         blocks.share_url = url.replace("http://", "https://", 1) if share_server is None else url
     return str(blocks.share_url)
-

@@ -99,21 +99,29 @@ def clock(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
+def _as_interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
 def _finished(child: subprocess.Popen[bytes], limit_s: float) -> int | None:
     """The exit code; None for one that had to be ended: with a chance to clean up, then by force."""
     try:
         return child.wait(limit_s)
-    except subprocess.TimeoutExpired:
-        child.send_signal(signal.SIGINT)
-    except KeyboardInterrupt:  # the terminal has told the child too
-        pass
-    try:
-        child.wait(TIDY_S)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
+    except (subprocess.TimeoutExpired, KeyboardInterrupt) as error:
+        child.send_signal(signal.SIGINT)  # pytest tears its fixtures down, so that no process is left
+        try:
+            child.wait(TIDY_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        if isinstance(error, KeyboardInterrupt):
+            raise
     return None
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,8 +136,7 @@ def joined(attempts: list[list[Metric]]) -> tuple[Metric, ...]:
     result: list[Metric] = []
     for metrics in attempts:
         if metrics:
-            first = metrics[0].step
-            result = [metric for metric in result if metric.step < first]
+            del result[bisect_left(result, metrics[0].step, key=lambda metric: metric.step) :]
         result += metrics
     return tuple(result)
 

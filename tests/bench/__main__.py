@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 
@@ -33,6 +34,8 @@ def main(words: list[str] | None = None) -> int:
     if unknown := [part for part in asked.parts if part not in PARTS]:
         parser.error(f"there is no part {unknown[0]!r}; the parts are: {', '.join(PARTS)}")
     settings = Settings(pairs=asked.pairs or (1 if asked.rehearsal else None), rehearsal=asked.rehearsal)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)  # so that what was started is ended
     figures: list[Figure] = []
     for name, measure in PARTS.items():
         if name in (asked.parts or PARTS):

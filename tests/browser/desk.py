@@ -50,6 +50,14 @@ class Desk:
         """Press the visible button with this name."""
         self.page.get_by_role("button", name=name, exact=True).filter(visible=True).click()
 
+    def start(self, button: str = "Start training") -> None:
+        """Press Start and wait until the new run is the one that is shown."""
+        before = {record.id for record in self.server.runs.list()}
+        self.press(button)
+        self.wait_for(lambda: {record.id for record in self.server.runs.list()} > before, 20, "no new run")
+        name = self.server.newest().name
+        self.wait_for(lambda: name in self.page.locator("#run-header").inner_text().split("\n"), 10, f"no {name!r}")
+
     def type(self, field: str, text: str) -> None:
         """Type ``text`` into the field with the element id ``field`` and leave it."""
         box = self.page.locator(f"#{field}").locator("input, textarea").first

@@ -48,7 +48,7 @@ def test_an_uploaded_file_is_judged_row_by_row_shown_as_text_and_trained_on(
     desk.see("train-dataset", mixed.name)
     expect(desk.page.locator("#train-name")).to_be_hidden()
     desk.see("train-summary", re.compile(r"Rows\s*1[12]"))
-    desk.press("Start training")
+    desk.start()
     desk.see_state("running")
     folder = server.runs.folder(server.newest().id)
     dataset = next(word for word in folder.read_plan(1).argv if mixed.name in word)

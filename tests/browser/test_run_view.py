@@ -34,7 +34,7 @@ def training(own: Server, open_desk: Callable[..., Desk]) -> Desk:
     if desk.page.locator("#run-stop").is_hidden():
         desk.type("train-num-train-epochs", "2000")
         desk.type("train-name", "Nova")
-        desk.press("Start training")
+        desk.start()
     desk.see_state("running")
     desk.see_step(3)
     return desk
