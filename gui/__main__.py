@@ -85,7 +85,7 @@ def theme() -> Any:
     )
     return base.set(
         button_primary_background_fill="*primary_700", button_primary_background_fill_hover="*primary_800",
-        button_primary_background_fill_dark="*primary_700", button_primary_background_fill_hover_dark="*primary_600",
+        button_primary_background_fill_dark="*primary_700", button_primary_background_fill_hover_dark="*primary_800",
         block_info_text_color="*neutral_500", input_placeholder_color="#5b6b82", input_placeholder_color_dark="#a3b1c4",
         checkbox_background_color_selected="*primary_700", checkbox_background_color_selected_dark="*primary_500",
     )  # fmt: skip

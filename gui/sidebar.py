@@ -47,9 +47,11 @@ def refresh_sidebar(services: Services, seen: Sidebar, run_id: str | None, lang:
     if choices == seen.runs and not first:
         return [*updates, gr.skip(), gr.skip(), seen]
     known = {record.id for record in records}
-    value = run_id if run_id in known else first_run(records)
+    radio = gr.Radio(choices=list(choices), value=run_id if run_id in known else first_run(records))
+    if run_id in known and not first:  # another may have been chosen meanwhile: leave the choice alone
+        radio = gr.Radio(choices=list(choices))
     empty = "" if choices else f'<div class="td-empty">{escape(say("runs.none", lang))}</div>'
-    return [*updates, gr.Radio(choices=list(choices), value=value), empty, replace(seen, runs=choices)]
+    return [*updates, radio, empty, replace(seen, runs=choices)]
 
 
 def selected(services: Services, run_id: str, lang: str) -> gr.Radio:
