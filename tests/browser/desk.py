@@ -15,6 +15,10 @@ LAUNCH_S = 120
 """ms-swift takes 10 to 40 seconds before the first step on two busy cores."""
 
 
+TICK_S = 1.0
+"""How often the page asks the server. A page that is told of a new run may show the old one for one more tick."""
+
+
 class Desk:
     """One page of one server. What goes wrong in the page is kept in ``errors``."""
 
@@ -102,15 +106,19 @@ class Desk:
         expect(self.page.locator(f"#{box}")).to_contain_text(text, timeout=within_s * 1000)
 
     def see_state(self, state: str, within_s: float = LAUNCH_S) -> None:
-        """Wait for a state of the run that is shown; another last state fails at once."""
+        """Wait for a state of the run that is shown; another last state, seen for a while, fails at once."""
         badge = self.page.locator("#run-header .td-state")
         deadline = time.monotonic() + within_s
+        over_since = float("inf")
         while True:
             seen = badge.inner_text() if badge.count() else ""
             if seen.endswith(f" {state}"):
                 return
+            now = time.monotonic()
             over = any(seen.endswith(f" {last}") for last in ("finished", "failed", "stopped", "lost"))
-            assert not over and time.monotonic() < deadline, f"{seen!r} instead of {state!r}: {self.text('run-column')}"
+            over_since = min(over_since, now) if over else float("inf")
+            failed = now > deadline or now - over_since > 2 * TICK_S
+            assert not failed, f"{seen!r} instead of {state!r}: {self.text('run-column')}"
             self.page.wait_for_timeout(100)
 
     def see_step(self, number: int, within_s: float = LAUNCH_S) -> None:
