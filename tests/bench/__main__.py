@@ -34,8 +34,6 @@ def main(words: list[str] | None = None) -> int:
     if unknown := [part for part in asked.parts if part not in PARTS]:
         parser.error(f"there is no part {unknown[0]!r}; the parts are: {', '.join(PARTS)}")
     settings = Settings(pairs=asked.pairs or (1 if asked.rehearsal else None), rehearsal=asked.rehearsal)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.default_int_handler)  # so that what was started is ended
     figures: list[Figure] = []
     for name, measure in PARTS.items():
         if name in (asked.parts or PARTS):
@@ -48,4 +46,6 @@ def main(words: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)  # so that what was started is ended
     sys.exit(main())

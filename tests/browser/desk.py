@@ -37,6 +37,14 @@ class Desk:
         """Forget the errors so far that are what the test brought about."""
         self.errors = [error for error in self.errors if not re.search(pattern, error)]
 
+    def forgive_lost_server(self) -> None:
+        """Forget what the console says of a server that the test has killed.
+
+        Each browser, and each moment of a request, has words of its own for a connection that is gone: all
+        that the console says goes. An error that the page's own code did not catch stays.
+        """
+        self.forgive("^console: ")
+
     def open(self, path: str = "/") -> Desk:
         """Open the window and wait until it is filled."""
         self.page.goto(self.server.url + path)

@@ -14,8 +14,6 @@ from playwright.sync_api import expect
 from tests.browser.desk import Desk
 from tests.browser.server import Server
 
-OFFLINE = "ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY|Failed to fetch|network error|Could not parse server response"
-
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory, tiny: Path) -> Iterator[Server]:
@@ -67,7 +65,7 @@ def test_a_run_outlives_a_reload_and_the_server_and_every_session_sees_it(
     time.sleep(1)
     own.start()
     for desk in (training, second):
-        desk.forgive(OFFLINE)
+        desk.forgive_lost_server()
     third = open_desk(own)
     assert third.state == "running"
     assert third.points() >= 2
@@ -76,7 +74,7 @@ def test_a_run_outlives_a_reload_and_the_server_and_every_session_sees_it(
     again.see("run-header", run.name)
     again.see_step(before + 2, 20)
     for desk in (training, second):
-        desk.forgive(OFFLINE)
+        desk.forgive_lost_server()
 
 
 def test_stop_saves_resume_goes_on_with_the_next_step_and_stop_now_ends_at_once(training: Desk, own: Server) -> None:
