@@ -32,6 +32,8 @@ class Card:
     """Share of the last moment in which it computed; None where the driver does not tell."""
     memory_used: int
     memory_total: int
+    capability: tuple[int, int] | None = None
+    """NVIDIA's compute capability, as (8, 0) for Ampere; None where the driver does not tell."""
 
 
 def read_cards(visible: Sequence[str] | None) -> tuple[Card, ...]:
@@ -79,7 +81,17 @@ def _gpu(index: int, handle: Any) -> Card | None:
     except pynvml.NVMLError:  # a GPU that shares the machine's memory has none of its own
         shared = psutil.virtual_memory()
         used, total = shared.total - shared.available, shared.total
-    return Card(index, name, "gpu", used_percent, used, total)
+    return Card(index, name, "gpu", used_percent, used, total, _capability(handle))
+
+
+def _capability(handle: Any) -> tuple[int, int] | None:
+    import pynvml
+
+    try:
+        major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+        return int(major), int(minor)
+    except (pynvml.NVMLError, AttributeError, TypeError, ValueError):
+        return None
 
 
 def _is_visible(index: int, uuid: str, visible: Sequence[str] | None) -> bool:

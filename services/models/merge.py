@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from services.errors import Refused
+from services.hardware.device import device_of
 from services.hardware.machine import Machine
-from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
 from services.plan import Plan, partial_of
 from services.runs.folder import Record, RunState

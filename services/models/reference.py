@@ -18,9 +18,11 @@ from services.swift.checkpoints import adapter_base, is_adapter, is_model, torn_
 from services.swift.commands import Source
 from services.swift.models import loading_flags
 
-SMALL_BYTES = 1 << 30
-"""A model whose weights take less than this trains without gradient checkpointing."""
 _HUB_ID = re.compile(r"(?:(hf|ms)::)?([\w.-]+/[\w.-]+)")
+
+
+_NAME = re.compile(r"\w[\w.:+ -]{0,99}")
+"""What looks like the name of a run, and like no path."""
 
 
 @dataclass(frozen=True)
@@ -40,21 +42,33 @@ class Models:
     settings: Settings
     runs: Runs
 
-    def find(self, text: str, base: str | None = None) -> Model:
-        """The model meant by ``text``; ``base`` overrides the base that an adapter names.
+    def find(self, text: str, base: str | None = None, *, weights: bool = True) -> Model:
+        """The model meant by ``text``; ``base`` overrides the base that an adapter names. Without ``weights`` a folder
+        with nothing but a config.json will do.
 
-        Raises Refused with what is missing: "starter_missing", "model_not_there", "adapter_needs_base",
-        "no_checkpoint", "run_not_found".
+        Raises Refused with what is missing: "starter_missing", "model_unknown", "model_not_there",
+        "model_only_config",
+        "adapter_needs_base", "no_checkpoint", "run_not_found".
         """
         text = text.strip()
         if text == STARTER:
             return self._starter()
         if (run := self._run_of(text, base)) is not None:
             return run
+        if _NAME.fullmatch(text) and not _is_folder(text):
+            raise Refused("model_unknown", model=text)
         hub = _HUB_ID.fullmatch(text)
         if hub is None or text.startswith(("~", "./", "../")) or _is_folder(text):
-            return self.folder(resolve(text, self.settings, must_be="folder"), base=base)
+            return self._folder_or_config(resolve(text, self.settings, must_be="folder"), base, weights)
         return Model(hub[2], Source(hub[2], local=False, use_hf=hub[1] == "hf"))
+
+    def _folder_or_config(self, path: Path, base: str | None, weights: bool) -> Model:
+        only_config = (path / "config.json").is_file() and not is_adapter(path) and not is_model(path)
+        if not only_config or any(path.glob("*.safetensors*")):
+            return self.folder(path, base=base)
+        if weights:
+            raise Refused("model_only_config", path=str(path))
+        return Model(path.name, Source(str(path), None, loading_flags(path)), read_facts(path))
 
     def _starter(self) -> Model:
         folder = starter.find(self.settings)
@@ -75,8 +89,7 @@ class Models:
         if (file := torn_file(path)) is not None:
             raise Refused("model_torn", path=str(path), file=file)
         facts = read_facts(path)
-        small = facts is not None and facts.bytes < SMALL_BYTES
-        return Model(label or path.name, Source(str(path), None, loading_flags(path), small=small), facts)
+        return Model(label or path.name, Source(str(path), None, loading_flags(path)), facts)
 
     def _adapter(self, path: Path, label: str, base: str | None) -> Model:
         named = base or adapter_base(path)
@@ -91,9 +104,9 @@ class Models:
         if found.source.adapter is not None:
             raise Refused("base_is_adapter", base=named)
         own = loading_flags(path)
+        base_source = found.source
         source = Source(
-            found.source.model, str(path), own or found.source.flags, found.source.local, found.source.use_hf,
-            found.source.small,
+            base_source.model, str(path), own or base_source.flags, base_source.local, base_source.use_hf
         )  # fmt: skip
         return Model(label or path.name, source, found.facts)
 
@@ -109,7 +122,7 @@ class Models:
                 raise
             return None
         if part == "merged" or (record.kind == "merge" and not part):
-            return self.folder(self.merged_folder(record), label=f"{record.name}:merged")
+            return self.folder(self.merged_folder(record))
         return self.checkpoint(record, part, base)
 
     def checkpoint(self, record: Record, name: str = "", base: str | None = None) -> Model:

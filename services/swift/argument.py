@@ -21,12 +21,16 @@ class Argument:
     ``type`` is int, float, bool, str, list[int], list[float], list[str], dict (a JSON object, or a
     text that ms-swift knows: a file, a name), or unsettable (ms-swift cannot read it from a command
     line). ``choices`` is None where any value of that type will do, ``default`` where there is none.
+    ``known`` are values that ms-swift is known to take though it declares none. Where ``plugged``, only a
+    plugin can bring one beyond its choices or known values.
     """
 
     name: str
     type: str
     choices: tuple[object, ...] | None = None
     default: object = None
+    known: tuple[str, ...] = ()
+    plugged: bool = False
 
 
 def typed(argument: Argument, value: object) -> object:

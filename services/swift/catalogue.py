@@ -17,9 +17,16 @@ from typing import Any
 
 from services.errors import Refused
 from services.swift.argument import Argument, short, typed
+from services.swift.argument_help import help_of
+from services.swift.marks import unavailable
 from services.swift.renamed import RENAMED, RENAMED_VALUES
 
-__all__ = ["Argument", "arguments", "check", "parse_extra", "to_argv", "version"]
+__all__ = [
+    "Argument", "arguments", "check", "commands", "help_of", "parse_extra", "to_argv", "unavailable", "version",
+]  # fmt: skip
+
+MANY = 40
+"""More known values than this are not all told to a person; the nearest are."""
 
 LONGEST_WORD = 128 * 1024 - 1
 """Bytes; Linux starts no program with a longer word (MAX_ARG_STRLEN)."""
@@ -36,9 +43,14 @@ def version() -> str:
     return str(_catalogue()["ms_swift"])
 
 
+def commands() -> tuple[str, ...]:
+    """The commands of ms-swift that the catalogue knows: sft, rlhf, export, megatron sft …"""
+    return tuple(_catalogue()["commands"])
+
+
 @functools.cache
 def arguments(command: str) -> Mapping[str, Argument]:
-    """All arguments of ``command`` (sft, pt, rlhf, export, deploy, infer). Raises KeyError for another."""
+    """All arguments of ``command``, one of ``commands()``. Raises KeyError for another."""
     if command not in _catalogue()["commands"]:
         raise KeyError(command)
     found = {}
@@ -46,7 +58,10 @@ def arguments(command: str) -> Mapping[str, Argument]:
         for field in variants:
             if command in field["of"]:
                 choices = tuple(field["choices"]) if "choices" in field else None
-                found[name] = Argument(name, field["type"], choices, field.get("default"))
+                known = tuple(field.get("known", ()))
+                found[name] = Argument(
+                    name, field["type"], choices, field.get("default"), known, field.get("plugin", False)
+                )
     return MappingProxyType(found)
 
 
@@ -66,11 +81,12 @@ def check(command: str, args: Mapping[str, object]) -> dict[str, object]:
         if name not in known:
             raise _unknown(command, name)
         argument = known[name]
-        if name == "tuner_type" and has_plugins:  # a plugin may bring a tuner of its own
-            argument = replace(argument, choices=None)
+        if argument.plugged and has_plugins:
+            argument = replace(argument, choices=None, known=())
         if value is not None:
             _refuse_renamed_value(name, value)
             value = typed(argument, value)
+            _refuse_unknown_value(argument, value)
         if name == "ignore_args_error":
             if value:
                 raise Refused("argument_ignore_errors")
@@ -95,11 +111,15 @@ def _unknown(command: str, name: str) -> Refused:
         if new in known:
             both = RENAMED.get(name, ()) if new not in engines else (new,)
             return Refused("argument_renamed", name=f"--{name}", new=_flags(both))
-    owners = [f"swift {other}" for other in _catalogue()["commands"] if name in arguments(other)]
+    owners = [_typed_command(other) for other in commands() if name in arguments(other)]
     if owners:
         return Refused("argument_other_command", name=name, command=command, others=", ".join(owners))
     close = _flags(_nearest(name, list(known)))
     return Refused("argument_unknown", name=name, command=command, version=version(), close=close)
+
+
+def _typed_command(command: str) -> str:
+    return command if command.startswith("megatron ") else f"swift {command}"
 
 
 def _flags(names: tuple[str, ...] | list[str]) -> str:
@@ -119,6 +139,19 @@ def _refuse_renamed_value(name: str, value: object) -> None:
         new = RENAMED_VALUES.get((name, str(one)))
         if new:
             raise Refused("argument_renamed", name=f"--{name} {one}", new=new)
+
+
+def _refuse_unknown_value(argument: Argument, value: object) -> None:
+    """For what only a plugin can add to; ``loss_scale`` is several names joined by a plus."""
+    if not (argument.plugged and argument.known) or value is None:
+        return
+    values = [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)]
+    if argument.name == "loss_scale":
+        values = [part for one in values for part in one.split("+")]
+    for one in values:
+        if one not in argument.known:
+            allowed = argument.known if len(argument.known) < MANY else _nearest(one, list(argument.known))
+            raise Refused("argument_value", name=argument.name, value=short(one), allowed=", ".join(allowed))
 
 
 def to_argv(args: Mapping[str, object]) -> list[str]:

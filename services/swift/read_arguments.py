@@ -1,7 +1,8 @@
 """Reads every argument of the installed ms-swift and writes arguments.json's text to stdout.
 
 Run as a child, because it imports the trainer:
-``python -P -m services.swift.read_arguments > services/swift/arguments.json``
+``python -P -m services.swift.read_arguments > services/swift/arguments.json``. With ``--help-to-cache`` it
+writes what ms-swift itself says about each argument into TuneDesk's cache instead, where that is not there yet.
 """
 
 from __future__ import annotations
@@ -10,14 +11,24 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import importlib.metadata
 import json
 import sys
+import types
 import typing
 from argparse import Action
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-COMMANDS = ("sft", "pt", "rlhf", "export", "deploy", "infer")
+from services.settings import read_settings
+from services.swift.argument_help import argument_help, help_file
+from services.swift.known_values import known_values
+
+COMMANDS = (
+    "sft", "pt", "rlhf", "export", "deploy", "infer", "rollout", "eval", "sample", "app",
+    "megatron sft", "megatron pt", "megatron rlhf", "megatron export",
+)  # fmt: skip
 
 READS_JSON = frozenset({"fsdp", "rope_scaling", "teacher_deepspeed", "teacher_model_server"})
 """Declared as plain text, but ms-swift reads a JSON object out of it."""
@@ -27,26 +38,84 @@ Field = dict[str, Any]
 
 def main() -> None:
     with contextlib.redirect_stdout(sys.stderr):
+        if sys.argv[1:] == ["--help-to-cache"]:
+            write_help(help_file(read_settings().cache))
+            return
         fields, version = _read()
     sys.stdout.write(_text(fields, version))
 
 
+def write_help(file: Path) -> None:
+    """What ms-swift says about its arguments, as JSON: command -> argument -> text."""
+    version = importlib.metadata.version("ms-swift")
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        if json.loads(file.read_bytes())["ms_swift"] == version:
+            return
+    texts = {command: argument_help(*parser_of(command)) for command in COMMANDS}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(json.dumps({"ms_swift": version, "help": texts}, ensure_ascii=False), "utf-8")
+    partial.replace(file)
+
+
 def parser_of(command: str) -> Any:
     """The very parser ms-swift makes for ``command``, and the dataclass it fills: (parser, class)."""
-    from swift import arguments
     from swift.utils import utils
     from transformers import HfArgumentParser
 
-    classes = {
-        "sft": arguments.SftArguments,
-        "pt": arguments.PretrainArguments,
-        "rlhf": arguments.RLHFArguments,
-        "export": arguments.ExportArguments,
-        "deploy": arguments.DeployArguments,
-        "infer": arguments.InferArguments,
-    }
+    swift_class = class_of(command)
     with utils._patch_get_type_hints():
-        return HfArgumentParser([classes[command]]), classes[command]
+        return HfArgumentParser([swift_class]), swift_class
+
+
+def class_of(command: str) -> type:
+    """The dataclass that holds the arguments of ``command``."""
+    if command.startswith("megatron "):
+        _stand_in_for_megatron()
+        from swift.megatron import arguments
+    else:
+        from swift import arguments
+    names = {
+        "sft": "Sft", "pt": "Pretrain", "rlhf": "RLHF", "export": "Export", "deploy": "Deploy", "infer": "Infer",
+        "rollout": "Rollout", "eval": "Eval", "sample": "Sampling", "app": "App", "megatron sft": "MegatronSft",
+        "megatron pt": "MegatronPretrain", "megatron rlhf": "MegatronRLHF", "megatron export": "MegatronExport",
+    }  # fmt: skip
+    found: type = getattr(arguments, f"{names[command]}Arguments")
+    return found
+
+
+class _Nothing(types.ModuleType):
+    """A module in which every name is an empty class."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
+        self.__version__ = "0.16.0"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (), {})
+
+
+def _stand_in_for_megatron() -> None:
+    """Make ms-swift's Megatron arguments importable without Megatron, which needs a GPU's compiler to install.
+
+    Their dataclasses use nothing of it before a command runs. The package's own __init__ starts it, and is skipped.
+    """
+    if "swift.megatron" in sys.modules:
+        return
+    import swift
+
+    for name in (
+        "megatron", "megatron.core", "megatron.core.transformer", "megatron.core.transformer.enums",
+        "mcore_bridge", "mcore_bridge.model", "swift.megatron.utils",
+    ):  # fmt: skip
+        sys.modules[name] = _Nothing(name)
+    sys.modules["megatron"].core = sys.modules["megatron.core"]  # type: ignore[attr-defined]
+    package = types.ModuleType("swift.megatron")
+    package.__path__ = [str(Path(swift.__file__).parent / "megatron")]
+    sys.modules["swift.megatron"] = package
 
 
 def _read() -> tuple[dict[str, list[Field]], str]:
@@ -54,12 +123,17 @@ def _read() -> tuple[dict[str, list[Field]], str]:
     import swift
 
     fields: dict[str, list[Field]] = {}
-    for command in COMMANDS:
-        parser, swift_class = parser_of(command)
+    # All parsers before anything else is imported: Python remembers the first order in which a Union was written,
+    # and transformers' parser cannot read Megatron's cp_comm_type (a text or a list) in another order.
+    parsers = {command: parser_of(command) for command in COMMANDS}
+    for command, (parser, swift_class) in parsers.items():
         hints = _hints(swift_class)
+        known = known_values(command)
         for action in parser._actions:
             if action.dest in hints and action.nargs != 0:  # nargs 0: --help and the --no_… twins
-                field = _field(action, hints[action.dest], swift_class)
+                field = {**_field(action, hints[action.dest], swift_class)}
+                if "choices" not in field:
+                    field |= known.get(action.dest, {})
                 variants = fields.setdefault(action.dest, [])
                 same = next((one for one in variants if {**one, "of": None} == {**field, "of": None}), None)
                 if same is None:
@@ -72,11 +146,12 @@ def _read() -> tuple[dict[str, list[Field]], str]:
 def _field(action: Action, hint: Any, swift_class: type) -> Field:
     """``type``, and ``choices`` and ``default`` where there are any."""
     choices = action.choices
-    if action.dest == "tuner_type":
+    field: Field = {"type": _type_name(action, hint)}
+    if action.dest == "tuner_type" and choices is None:
         from swift.arguments.base_args.base_args import get_supported_tuners
 
         choices = sorted(get_supported_tuners())
-    field: Field = {"type": _type_name(action, hint)}
+        field["plugin"] = True
     enumeration = _enumeration(action, swift_class)
     if choices is None and enumeration is not None:
         choices = [member.value for member in enumeration]

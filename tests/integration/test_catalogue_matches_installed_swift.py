@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from services.swift.argument_help import help_file, help_of
 from services.swift.catalogue import arguments, check, to_argv
 from tests.real_parser import parse
 
@@ -55,6 +57,17 @@ def test_arguments_json_is_what_the_installed_swift_has() -> None:
     assert (
         child.stdout.splitlines() == (ROOT / "services/swift/arguments.json").read_text("utf-8").splitlines()
     )
+
+
+def test_the_help_of_ms_swift_is_read_into_the_cache_once(tmp_path: Path) -> None:
+    home = tmp_path / "home 家"
+    command = [sys.executable, "-P", "-m", "services.swift.read_arguments", "--help-to-cache"]
+    subprocess.run(command, env={**os.environ, "TUNEDESK_HOME": str(home)}, capture_output=True, check=True)
+    for name, argument in (("sft", "lora_rank"), ("rlhf", "num_generations"), ("megatron sft", "system")):
+        assert len(help_of(name, argument, home / "cache") or "") > 10
+    written = help_file(home / "cache").stat().st_mtime_ns
+    subprocess.run(command, env={**os.environ, "TUNEDESK_HOME": str(home)}, capture_output=True, check=True, timeout=5)
+    assert help_file(home / "cache").stat().st_mtime_ns == written
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +118,8 @@ def _every_argument() -> list[dict[str, object]]:
     found: list[dict[str, object]] = []
     for name, argument in arguments("sft").items():
         if name != "ignore_args_error" and argument.type != "unsettable":
-            found += [{name: choice} for choice in argument.choices or (examples[argument.type],)]
+            known = argument.known[:3] if argument.plugged else ()
+            found += [{name: choice} for choice in argument.choices or known or (examples[argument.type],)]
     return found
 
 

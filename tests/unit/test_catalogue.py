@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from services.errors import Refused
 from services.plan import Slot
 from services.swift import catalogue
+from services.swift.argument_help import argument_help, help_file
 from services.swift.catalogue import arguments, check, parse_extra, to_argv
 from services.swift.renamed import RENAMED, RENAMED_VALUES
-from services.text import explain
+from services.text import explain, say
 
 COMMANDS = ("sft", "pt", "rlhf", "export", "deploy", "infer")
 
@@ -106,7 +110,7 @@ def test_an_unknown_name_is_refused_with_the_closest() -> None:
 def test_an_argument_of_another_command_says_whose_it_is() -> None:
     error = refusal("deploy", {"check_model": False})
     assert error.code == "argument_other_command"
-    assert error.values["others"] == "swift sft, swift pt, swift rlhf"
+    assert str(error.values["others"]).startswith("swift sft, swift pt, swift rlhf, megatron sft, ")
 
 
 def test_ignore_args_error_is_refused_and_its_harmless_form_left_out() -> None:
@@ -289,3 +293,114 @@ def test_further_arguments_that_make_no_sense_are_refused_with_their_line(text: 
         parse_extra(text)
     assert (caught.value.code, caught.value.values["line"]) == ("argument_syntax", line)
     assert explain(caught.value, "zh")
+
+
+# values beyond the declared ones
+
+
+def test_what_stands_only_in_the_code_is_known_too() -> None:
+    rlhf = arguments("rlhf")
+    assert {"lora", "full", "adalora", "bone", "ia3"} <= set(rlhf["tuner_type"].choices or ())
+    assert {"galore", "muon", "lorap"} <= set(rlhf["optimizer"].known)
+    assert {"accuracy", "format", "soft_overlong"} <= set(rlhf["reward_funcs"].known)
+    assert {"sigmoid", "ipo", "simpo", "dr_grpo", "apo_zero_unpaired"} <= set(rlhf["loss_type"].known)
+    assert {"infonce", "cross_entropy"} <= set(arguments("sft")["loss_type"].known)
+    assert {"flash_attn", "sdpa"} <= set(rlhf["attn_impl"].known) and not rlhf["attn_impl"].plugged
+    assert {"last_round", "react"} <= set(rlhf["loss_scale"].known)
+    assert "adamw_torch" in (rlhf["optim"].choices or ()) and "cosine" in (rlhf["lr_scheduler_type"].choices or ())
+    assert {"zero0", "zero3_offload"} <= set(rlhf["deepspeed"].known)
+    assert {"chatml", "llama3"} <= set(rlhf["template"].known)
+
+
+def test_megatron_and_the_other_commands_are_there() -> None:
+    assert {"rollout", "eval", "sample", "app", "megatron sft", "megatron rlhf"} <= set(catalogue.commands())
+    megatron = arguments("megatron sft")
+    assert megatron["tensor_model_parallel_size"].default == 1
+    assert "expert_model_parallel_size" in megatron and "lr" in megatron and "learning_rate" not in megatron
+    assert set(megatron["tuner_type"].choices or ()) == {"lora", "full", "lora_llm"}
+    assert arguments("megatron rlhf")["rlhf_type"].choices == ("dpo", "kto", "grpo", "gkd", "rm")
+    assert "vllm_data_parallel_size" in arguments("rollout")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("optimizer", "muonn", "muon"),
+        ("loss_scale", "last_round+reakt", "react"),
+        ("callbacks", ["early_stopp"], "early_stop"),
+        ("template", "chatmll", "chatml"),
+        ("eval_metric", "accuracy", "acc"),
+    ],
+)
+def test_what_only_a_plugin_could_bring_is_refused_without_one(name: str, value: object, allowed: str) -> None:
+    error = refusal("sft", {name: value})
+    assert error.code == "argument_value"
+    assert allowed in str(error.values["allowed"]).split(", ")
+    assert len(str(error.values["allowed"])) < 400
+    assert check("sft", {name: value, "external_plugins": ["mine.py"]})[name] == value
+
+
+def test_known_values_that_are_not_all_are_only_offered() -> None:
+    args: dict[str, object] = {"attn_impl": "owner/kernel", "deepspeed": "my.json", "init_weights": "pissa_niter_4"}
+    assert check("sft", args) == args
+    assert check("sft", {"loss_scale": "last_round+hermes+ignore_empty_think"})
+
+
+# what can run here
+
+
+def test_a_choice_that_cannot_run_says_why() -> None:
+    reason = catalogue.unavailable("tuner_type", "bone")
+    assert reason is not None and reason == "training.unavailable.peft_without_bone"
+    for lang in ("en", "zh"):
+        assert "PEFT" in say(reason, lang, **reason.values)
+    assert catalogue.unavailable("tuner_type", "lora") is None
+    assert catalogue.unavailable("optimizer", "muon") is None  # it fetches its code at the start
+    assert catalogue.unavailable("no_such", "x") is None
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    for name, value, package in (
+        ("quant_method", "bnb", "bitsandbytes"),
+        ("use_liger_kernel", True, "liger-kernel"),
+        ("attn_impl", "flash_attn", "flash-attn"),
+        ("reward_funcs", "accuracy", "math-verify"),
+    ):
+        reason = catalogue.unavailable(name, value)
+        assert reason is not None and reason.values["package"] == package
+        assert all(package in say(reason, lang, **reason.values) for lang in ("en", "zh"))
+    assert catalogue.unavailable("use_liger_kernel", False) is None
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+    assert catalogue.unavailable("quant_method", "bnb") is None
+
+
+# ms-swift's own help
+
+
+def test_the_help_read_at_install_is_there_by_name(tmp_path: Path) -> None:
+    assert catalogue.help_of("sft", "packing", tmp_path) is None
+    file = help_file(tmp_path)
+    file.write_text(json.dumps({"ms_swift": "4.6.0", "help": {"sft": {"packing": "Packs 行."}}}), "utf-8")
+    assert catalogue.help_of("sft", "packing", tmp_path) == "Packs 行."
+    assert catalogue.help_of("sft", "no_such", tmp_path) is catalogue.help_of("pt", "packing", tmp_path) is None
+    file.write_text("{ torn")
+    assert catalogue.help_of("sft", "packing", tmp_path) is None
+
+
+def test_the_help_is_read_out_of_fields_and_docstrings() -> None:
+    class Arguments:
+        """Some.
+
+        Args:
+            packing (bool): Whether to pack.
+                Over two lines: yes.
+            unknown (int): Not an argument.
+
+        Other text: not an argument either.
+        """
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--packing")
+    parser.add_argument("--seed", help="The   seed.")
+    assert argument_help(parser, Arguments) == {"packing": "Whether to pack. Over two lines: yes.", "seed": "The seed."}
