@@ -1,83 +1,132 @@
-"""Data files as a stream of rows: what cannot be read comes out as a Fault, never as an exception."""
+"""Data files and folders as a stream of rows: what cannot be read comes out as a Fault, never as an exception."""
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import io
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
-from services.datasets import csv_rows, json_rows
+from services.datasets import csv_rows, encoding, json_rows, tables, text_rows
+from services.datasets.folders import read_folder
+from services.datasets.packing import ENDINGS, Packing, broken, opened, packing_of, unpacked
 from services.datasets.rows import Fault, Row
 from services.errors import Refused
 from services.paths import printable
 
-READERS = {"jsonl": "json", "json": "json", "csv": "csv", "parquet": "parquet", "txt": "text"}
+READERS = {"jsonl": "json", "json": "json", "csv": "csv", "parquet": "parquet", "arrow": "arrow", "txt": "text"}
 """File ending -> how its rows are read; exactly these endings, in lower case, are taken by ms-swift."""
-LOOKALIKES = {**READERS, "ndjson": "json", "tsv": "csv"}
+LOOKALIKES = {**READERS, "ndjson": "json", "tsv": "csv", "tab": "csv", "feather": "arrow", "pq": "parquet"}
 
 _HEAD_BYTES = 1 << 16
 _PAGE = re.compile(rb"\s*<(!doctype\b|html\b|head\b|body\b|\?xml\b|script\b)", re.IGNORECASE)
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
-_HAN_PAIR = re.compile("[一-鿿]{2}")
+_BLOCKS_DECODED = 4
+"""MiB the encoding is decided from."""
+_PARTS_COMPARED = 200
+_ROWS_COMPARED = 20
 
 
 @dataclass
 class DataFile:
-    """An opened look at one file: how its rows are to be read, and what is wrong with it as a whole."""
+    """An opened look at one file or folder: how its rows are to be read, and what is wrong with it as a whole."""
 
     path: Path
     reader: str
-    """json, array, csv, parquet, text; empty when it cannot be read at all."""
+    """json, array, columns, csv, parquet, arrow, text; empty when it cannot be read at all."""
     size: int
     faults: list[Fault] = field(default_factory=list)
     encoding: str = "utf-8"
     delimiter: str = ","
-    packed: bool = False
+    packing: Packing = ""
+    old_line_ends: bool = False
+    """A carriage return alone ends a line, as on the first Macintosh."""
+    parts: tuple[DataFile, ...] = ()
+    """For a folder: the files that are read, in ms-swift's order."""
+    ignored: tuple[Path, ...] = ()
+    """For a folder: the files that are not."""
     consumed: int = 0
     """Bytes of (unpacked) JSON lines handed out so far; 0 for the other readers."""
     _raw: IO[bytes] | None = None
+    _done: int = 0
+
+    @property
+    def packed(self) -> bool:
+        return bool(self.packing)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the bytes of ``path`` are JSON lines in UTF-8, so that it can be cut at any line's end."""
+        return self.reader == "json" and not self.packing and not self.parts and self.encoding.startswith("utf-8")
 
     def rows(self) -> Iterator[tuple[int, Row | Fault]]:
         """(row number from 1, row or Fault), one record at a time; memory does not grow with the file.
 
         Raises Refused("dataset_unreadable") when the disk or the permissions say no.
         """
+        yield from enumerate(self._parts_records() if self.parts else self._own_records(), 1)
+
+    def fraction(self) -> float:
+        """How much of the file has been read, 0 to 1."""
+        if self.size == 0 or (self._raw is None and not self.parts):
+            return 0.0
+        done = self._done if self._raw is None else self._done + self._raw.tell()
+        return min(1.0, done / self.size)
+
+    def _parts_records(self) -> Iterator[Row | Fault]:
+        self._done = self.consumed = 0
+        for part in self.parts:
+            before = self.consumed
+            for item in part._own_records():
+                self._raw, self.consumed = part._raw, before + part.consumed
+                yield item
+            self._done, self._raw = self._done + part.size, None
+
+    def _own_records(self) -> Iterator[Row | Fault]:
         if not self.reader:
             return
+        self.consumed, damaged = 0, broken()
         try:
             with self.path.open("rb", buffering=1 << 20) as self._raw:
-                yield from enumerate(self._records(self._raw), 1)
-        except (OSError, EOFError) as error:
+                yield from self._records(self._raw)
+        except damaged as error:
+            yield Fault("packed_broken", values={"reason": printable(str(error), 120), "packing": self.packing})
+        except OSError as error:
             raise unreadable(self.path, error) from error
         finally:
             self._raw = None
 
-    def fraction(self) -> float:
-        """How much of the file has been read, 0 to 1."""
-        if self._raw is None or self.size == 0:
-            return 0.0
-        return min(1.0, self._raw.tell() / self.size)
-
     def _records(self, raw: IO[bytes]) -> Iterator[Row | Fault]:
         if self.reader == "parquet":
-            yield from _parquet_rows(raw)
+            yield from tables.parquet_rows(raw)
             return
-        stream = _unpacked(raw, self.packed)
-        if self.reader == "json" and self.encoding in ("utf-8", "utf-8-sig"):
-            for length, item in json_rows.lines(stream):
+        if self.reader == "arrow":
+            yield from tables.arrow_rows(raw)
+            return
+        stream = unpacked(raw, self.packing)
+        if self.reader == "columns":
+            yield from tables.column_rows(tables.read_columns(stream) or {})
+            return
+        if self.reader == "json" and self.encoding.startswith("utf-8"):
+            for length, item in json_rows.lines(json_rows.bounded(stream)):
                 self.consumed += length
                 yield item
             return
-        with _text(stream, self.encoding, newline="" if self.reader == "csv" else None) as text:
+        if self.reader in ("csv", "text") and self.encoding.startswith("utf-8") and not self.old_line_ends:
+            texts = text_rows.Decoded(stream)
+            yield from csv_rows.read(texts, self.delimiter) if self.reader == "csv" else text_rows.read(texts)
+            return
+        with text_of(stream, self.encoding, newline="" if self.reader == "csv" else None) as text:
             if self.reader == "csv":
-                yield from csv_rows.read(text, self.delimiter)
+                yield from csv_rows.read(json_rows.bounded(text), self.delimiter)
             elif self.reader == "text":
-                yield from ({"text": line.rstrip("\n")} for line in text)
+                yield from text_rows.read(json_rows.bounded(text))
+            elif self.reader == "json":
+                yield from (item for _, item in json_rows.lines(line.encode() for line in json_rows.bounded(text)))
             else:
                 yield from json_rows.values(text)
 
@@ -90,23 +139,22 @@ def read_rows(path: Path) -> Iterator[tuple[int, Row | Fault]]:
 
 
 def open_file(path: Path) -> DataFile:
-    """Look at the ending and the first bytes of ``path``. Raises Refused("dataset_unreadable")."""
+    """Look at the ending and the first bytes of a file, or at the names in a folder.
+
+    Raises Refused("dataset_unreadable").
+    """
     try:
-        size = path.stat().st_size
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            head = _unpacked(raw, packed).read(_HEAD_BYTES)
-    except (OSError, EOFError) as error:
+        return _open_folder(path) if path.is_dir() else _open_one(path)
+    except OSError as error:
         raise unreadable(path, error) from error
-    file = DataFile(path, "", size, packed=packed)
-    _by_ending(file)
-    if not head.strip():
-        file.reader = ""
-        file.faults.append(Fault("file_empty"))
-    elif file.reader in ("json", "csv", "text"):
-        _by_content(file, head)
-    return file
+
+
+def stamp(path: Path) -> tuple[int, int]:
+    """(bytes, last change in ns since the epoch) of a file, or of all that lies in a folder. Raises OSError."""
+    stats = [path.stat()]
+    if path.is_dir():
+        stats = [entry.stat() for entry in path.rglob("*") if entry.is_file()] or stats
+    return sum(stat.st_size for stat in stats), max(stat.st_mtime_ns for stat in stats)
 
 
 def unreadable(path: Path, error: BaseException) -> Refused:
@@ -114,50 +162,101 @@ def unreadable(path: Path, error: BaseException) -> Refused:
     return Refused("dataset_unreadable", details=repr(error), path=printable(str(path)))
 
 
-def _text(stream: IO[bytes], encoding: str, *, newline: str | None) -> IO[str]:
+def text_of(stream: IO[bytes], encoding: str, *, newline: str | None) -> IO[str]:
     """``stream`` as text; bytes that do not belong to ``encoding`` become U+FFFD (they were reported before)."""
     return io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, errors="replace", newline=newline)
 
 
-def _unpacked(raw: IO[bytes], packed: bool) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if packed else raw
+def _open_folder(path: Path) -> DataFile:
+    folder = read_folder(path)
+    parts = tuple(_open_one(file, of_folder=folder.delimiter) for file in folder.files)
+    faults = [*folder.faults, *(fault for part in parts for fault in part.faults)]
+    size = sum(part.size for part in parts)
+    parts = tuple(part for part in parts if part.reader)
+    if stranger := _stranger(parts):
+        names = {"name": printable(stranger.path.name, 60), "first": printable(parts[0].path.name, 60)}
+        faults.append(Fault("folder_columns_differ", values=names))
+    reader = parts[0].reader if parts else ""
+    return DataFile(path, reader, size, faults, parts=parts, ignored=folder.ignored)
 
 
-def _by_ending(file: DataFile) -> None:
+def _stranger(parts: tuple[DataFile, ...]) -> DataFile | None:
+    """A file with a column that the first file does not have: the loader stops there (CastError)."""
+    known: set[str] = set()
+    for place, part in enumerate(parts[:_PARTS_COMPARED]):
+        rows = [item for _, item in islice(part.rows(), _ROWS_COMPARED) if not isinstance(item, Fault)]
+        columns = {name for row in rows for name in row}
+        if place == 0:
+            known = columns
+        elif columns - known:
+            return part
+    return None
+
+
+def _open_one(path: Path, *, of_folder: str = "") -> DataFile:
+    """``of_folder``: the delimiter of the folder it is read with; empty: a file by itself."""
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        packing = packing_of(raw.read(4))
+        raw.seek(0)
+        try:
+            head = unpacked(raw, packing).read(_HEAD_BYTES)
+        except broken() as error:
+            fault = Fault("packed_broken", values={"reason": printable(str(error), 120), "packing": packing})
+            return DataFile(path, "", size, [fault])
+    file = DataFile(path, "", size, packing=packing)
+    _by_ending(file, of_folder)
+    if not head.strip(b" \t\r\n\0\xef\xbb\xbf"):
+        file.reader = ""
+        file.faults.append(Fault("file_empty"))
+    elif file.reader in ("json", "csv", "text"):
+        _by_content(file, head)
+    return file
+
+
+def _by_ending(file: DataFile, of_folder: str) -> None:
     """Sets the reader; a Fault for an ending that ms-swift does not take."""
     endings = [suffix[1:] for suffix in file.path.suffixes]
     ending = endings[-1] if endings else ""
-    file.reader = READERS.get(ending, "")
-    if file.reader:
-        return
-    inner = endings[-2] if ending.lower() == "gz" and len(endings) > 1 else ending
+    inner = endings[-2] if ending.lower() in ENDINGS and len(endings) > 1 else ending
     file.reader = LOOKALIKES.get(inner.lower(), "")
-    if file.reader == "csv" and inner.lower() == "tsv":
+    if file.reader == "csv" and (inner.lower() in ("tsv", "tab") or of_folder == "\t"):
         file.delimiter = "\t"
-    code = "file_ending" if ending else "file_no_ending"
-    file.faults.append(Fault(code, values={"ending": printable(ending, 20)}))
+    if not of_folder and ending not in READERS:
+        code = "file_ending" if ending else "file_no_ending"
+        file.faults.append(Fault(code, values={"ending": printable(ending, 20)}))
 
 
 def _by_content(file: DataFile, head: bytes) -> None:
     """Encoding, delimiter and the kind of JSON; a Fault for what is no data at all."""
     if _no_data(file, head):
         return
-    bad = _encoding(file, head)
+    _encoding(file, head)
     text = head.decode(file.encoding, errors="replace")
-    if bad is not None:
-        file.faults.append(bad)
     if file.reader == "csv" and file.delimiter == ",":
         file.delimiter = csv_rows.delimiter(text)
         if file.delimiter != ",":
             shown = "TAB" if file.delimiter == "\t" else file.delimiter
             file.faults.append(Fault("csv_delimiter", 1, {"delimiter": shown}))
     if file.reader == "json":
-        if json_rows.is_array(text):
-            file.reader = "array"
-            if not head.startswith(b"["):
-                file.faults.append(Fault("json_array_start", 1))
-        elif json_rows.is_spread(text):
-            file.reader = "array"
+        _kind_of_json(file, head, text)
+
+
+def _kind_of_json(file: DataFile, head: bytes, text: str) -> None:
+    if json_rows.is_array(text):
+        file.reader = "array"
+        if not head.startswith(b"[") and file.encoding.startswith("utf-8"):
+            file.faults.append(Fault("json_array_start", 1))
+        return
+    columns = None
+    if file.encoding.startswith("utf-8") and tables.looks_by_columns(head):
+        with suppress(*broken()), opened(file.path, file.packing) as stream:
+            columns = tables.read_columns(stream)
+    if columns is not None:
+        file.reader = "columns"
+        file.faults.append(Fault("json_columns", 1, {"columns": printable(", ".join(columns), 120)}))
+    elif json_rows.is_spread(text):
+        file.reader = "array"
 
 
 def _no_data(file: DataFile, head: bytes) -> bool:
@@ -167,7 +266,7 @@ def _no_data(file: DataFile, head: bytes) -> bool:
         file.faults.append(Fault("file_is_page", 1, {"title": printable(title[1].strip() if title else "", 80)}))
     elif head.startswith(b"version https://git-lfs."):
         file.faults.append(Fault("file_is_pointer", 1))
-    elif head.startswith((b"PK\x03\x04", b"PAR1", b"7z\xbc\xaf", b"\xd0\xcf\x11\xe0")):
+    elif head.startswith((b"PK\x03\x04", b"PAR1", b"ARROW1", b"7z\xbc\xaf", b"\xd0\xcf\x11\xe0", b"BZh", b"\xfd7zXZ")):
         file.faults.append(Fault("file_is_binary", 1))
     else:
         return False
@@ -175,69 +274,13 @@ def _no_data(file: DataFile, head: bytes) -> bool:
     return True
 
 
-def _encoding(file: DataFile, head: bytes) -> Fault | None:
-    """Set the encoding; a Fault when it is not UTF-8. JSON lines tell their own bad bytes, line by line."""
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        file.encoding = "utf-16"
-        return Fault("not_utf8", 1, {"encoding": "UTF-16", "sample": ""})
-    file.encoding = "utf-8-sig" if head.startswith(codecs.BOM_UTF8) else "utf-8"
-    line, sample = _first_bad_line(file, whole=file.reader != "json")
-    if not line:
-        return None
-    if _reads_as_gbk(sample):
-        file.encoding = "gb18030"
-        shown = sample.decode("gb18030", errors="replace").strip()
-        return Fault("not_utf8", line, {"encoding": "GBK", "sample": printable(shown, 60)})
-    if file.reader == "json":
-        return None
-    return Fault("not_utf8_unknown", line, {"byte": f"0x{_first_bad_byte(sample):02x}"})
+def _encoding(file: DataFile, head: bytes) -> None:
+    """Set the encoding; a Fault when it is another than UTF-8. Single bad bytes are told by the rows they are in."""
+    file.old_line_ends = b"\r" in head.replace(b"\r\n", b"").rstrip(b"\r")
+    with opened(file.path, file.packing) as stream:
+        found = encoding.of_stream(stream, head, blocks=_BLOCKS_DECODED)
+    file.encoding = found.name
+    if found.line and not found.byte:
+        values = {"encoding": encoding.NAMES[found.name], "sample": found.sample}
+        file.faults.append(Fault("not_utf8", found.line, values))
 
-
-def _first_bad_line(file: DataFile, *, whole: bool) -> tuple[int, bytes]:
-    """The first line that is not UTF-8 (1-based; 0: none) and its bytes, in the whole file or its first 4 MiB."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    lines = 0
-    with file.path.open("rb") as raw:
-        stream = _unpacked(raw, file.packed)
-        rest = b""
-        for _ in range(1 << 40 if whole else 4):
-            block = stream.read(1 << 20)
-            try:
-                decoder.decode(block, final=not block)
-            except UnicodeDecodeError:
-                for number, line in enumerate((rest + block).splitlines(), lines + 1):
-                    if _first_bad_byte(line) >= 0:
-                        return number, line
-                return lines + 1, rest + block
-            if not block:
-                break
-            lines += block.count(b"\n")
-            rest = block[block.rfind(b"\n") + 1 :]
-    return 0, b""
-
-
-def _first_bad_byte(line: bytes) -> int:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return line[error.start]
-    return -1
-
-
-def _reads_as_gbk(sample: bytes) -> bool:
-    try:
-        return bool(_HAN_PAIR.search(sample.decode("gb18030")))
-    except UnicodeDecodeError:
-        return False
-
-
-def _parquet_rows(raw: IO[bytes]) -> Iterator[Row | Fault]:
-    """Parquet by small batches; pyarrow is loaded only here (the window's memory)."""
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        for batch in pyarrow.parquet.ParquetFile(raw).iter_batches(batch_size=256):
-            yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
-        yield Fault("parquet_broken", values={"reason": printable(str(error), 120)})

@@ -12,41 +12,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from services.datasets.names import (
+    CONVERSATIONS,
+    KEPT,
+    MEDIA,
+    OFFERED,
+    OTHER_WORDS,
+    PAIRED,
+    PROMPTED,
+    QUERIES,
+    REJECTED,
+    RESPONSES,
+    SYSTEMS,
+    TASKS,
+    Attempt,
+    Task,
+    attempts_for,
+)  # fmt: skip
 from services.datasets.rows import Row
 
-Task = Literal["sft", "pt"]
-
-CONVERSATIONS = ("messages", "conversation", "conversations")
-SYSTEMS = ("system", "system_prompt")
-QUERIES = ("query", "prompt", "input", "instruction", "question", "problem")
-RESPONSES = (
-    "response", "answer", "output", "targets", "target", "answer_key", "answers", "solution", "text", "completion",
-    "content",
-)  # fmt: skip
-MEDIA = {"image": "images", "audio": "audios", "video": "videos"}
-KEPT = {"images", "videos", "audios", "tools", "objects", "rejected_response", "rejected_messages", "label", "channel",
-        "margin", "chat_template_kwargs"}  # fmt: skip
-"""Columns ms-swift keeps beside the conversation; it drops every other one without a word."""
-
-_FAMILIAR = {*CONVERSATIONS, *SYSTEMS, *QUERIES, *RESPONSES, *MEDIA, *KEPT, "history"}
-_OTHER_WORDS = {
-    "问题": "question", "提问": "question", "题目": "question", "提示": "prompt", "提示词": "prompt",
-    "指令": "instruction", "输入": "input", "输出": "output", "回答": "answer", "答案": "answer", "答复": "answer",
-    "回复": "response", "系统": "system", "系统提示": "system", "对话": "conversations", "user": "query",
-    "human": "query", "ask": "question", "assistant": "response", "bot": "response", "gpt": "response",
-    "reply": "response",
-}  # fmt: skip
-"""Names ms-swift does not know -> the one it knows that surely means the same."""
-_PAIRS = {
-    "query": ("response",),
-    "question": ("answer", "answers", "answer_key"),
-    "prompt": ("completion", "response"),
-    "instruction": ("output", "response"),
-    "problem": ("solution",),
-    "input": ("output", "target", "targets"),
-}
-"""Which answer column belongs to which question column, to decide between two of them."""
-
+__all__ = ["PAIRED", "PROMPTED", "TASKS", "Format", "Task", "detect", "task_of"]
 
 @dataclass(frozen=True)
 class Format:
@@ -65,8 +50,19 @@ class Format:
     """The ``finding.<code>`` that says what ``columns`` does."""
     values: Mapping[str, object] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    """Columns beside the conversation that ms-swift keeps: images, tools, rejected_response …"""
+    kept: Mapping[str, str] = field(default_factory=dict)
+    """Columns beside the conversation that ms-swift keeps -> its names: images, tools, rejected_response …"""
+    confidence: float = 0.0
+    """How sure the reading is, 0 to 1: names ms-swift knows exactly are 1, choices made for it are less."""
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Unused columns that could be the system turn."""
+        return () if "system" in self.roles else tuple(name for name in self.unused if name.lower() in OFFERED)
+
+    def column(self, kept: str) -> str | None:
+        """The file's column that ms-swift keeps as ``kept``."""
+        return next((column for column, name in self.kept.items() if name == kept), None)
 
     @property
     def mapping(self) -> dict[str, str]:
@@ -75,35 +71,34 @@ class Format:
         mapping = {column: shown.get(role, role) for role, column in self.roles.items()}
         if self.kind == "response" and "query" not in self.roles and self.problem is None:
             mapping = {column: "text" if role == "assistant" else role for column, role in mapping.items()}
-        return mapping | {column: MEDIA.get(column.lower(), column) for column in self.kept}
+        return mapping | dict(self.kept)
 
 
-def detect(columns: Sequence[str], rows: Sequence[Row] = (), *, task: Task = "sft") -> Format:
-    """The format of a file with these columns, in their order; ``rows`` are a few of its rows."""
-    for renames, note in _attempts(columns):
-        kind, roles = _understand(columns, renames)
-        if _missing(kind, roles, task) is None:
-            return _format(columns, rows, kind, roles, (renames, note))
-    kind, roles = _understand(columns, {})
-    return _problem(columns, kind, roles, task, rows)
+def task_of(command: str, args: Mapping[str, Any]) -> Task:
+    """What a training run with this command and these arguments makes of its rows."""
+    wanted = args.get("rlhf_type", "dpo") if command == "rlhf" else command
+    return wanted if wanted in TASKS else "sft"
 
 
-def _attempts(columns: Sequence[str]) -> list[tuple[dict[str, str], str | None]]:
-    """Ways to read the names, the plainest first: (``--columns``, the finding that tells of it)."""
-    plain = {name: name.strip().lower() for name in columns}
-    respelt = {name: to for name, to in plain.items() if to != name and to in _FAMILIAR and to not in columns}
-    translated = {
-        name: _OTHER_WORDS[to] for name, to in plain.items() if to in _OTHER_WORDS and _OTHER_WORDS[to] not in columns
-    }
-    attempts: list[tuple[dict[str, str], str | None]] = [({}, None), (respelt, "columns_spelling")]
-    attempts.append((respelt | translated, "columns_translated"))
-    known = {(respelt | translated).get(name, name): name for name in columns}
-    pairs = [(q, a) for q, answers in _PAIRS.items() for a in answers if q in known and a in known]
-    if len(pairs) == 1:
-        query, response = (known[word] for word in pairs[0])
-        attempts.append(({query: "query", response: "response"}, "columns_chosen"))
-        attempts.append(({response: "response"}, "columns_chosen"))
-    return [(renames, note) for renames, note in attempts if renames or note is None]
+def detect(
+    columns: Sequence[str],
+    rows: Sequence[Row] = (),
+    *,
+    task: Task = "sft",
+    given: Mapping[str, str] | None = None,
+) -> Format:
+    """The format of a file with these columns, in their order; ``rows`` are a few of its rows.
+
+    ``given`` is a ``--columns`` of the person's own; then nothing else is tried.
+    """
+    attempts = [Attempt(dict(given), None, 1.0)] if given else attempts_for(columns, rows, task)
+    for attempt in attempts:
+        kind, roles = _understand(columns, attempt.renames)
+        if _missing(kind, roles, task, _kept(columns, roles, attempt.renames)) is None:
+            return _format(columns, rows, kind, roles, attempt, task)
+    renames = attempts[0].renames
+    kind, roles = _understand(columns, renames)
+    return _problem(columns, kind, roles, task, rows, renames)
 
 
 def _understand(columns: Sequence[str], renames: Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -144,16 +139,28 @@ def _renamed(origin: Mapping[str, str], renames: Mapping[str, str]) -> dict[str,
     return {done.get(name, name): column for name, column in origin.items()}
 
 
-def _missing(kind: str, roles: Mapping[str, str], task: Task) -> str | None:
-    """What keeps ms-swift from training the right text: none, messages, response, query, or nothing (None)."""
+def _kept(columns: Sequence[str], roles: Mapping[str, str], renames: Mapping[str, str]) -> dict[str, str]:
+    """Columns that ms-swift keeps beside the conversation -> its names for them."""
+    named = {name: renames.get(name, MEDIA.get(name.lower(), name)) for name in columns}
+    return {name: to for name, to in named.items() if to in KEPT and name not in roles.values()}
+
+
+def _missing(kind: str, roles: Mapping[str, str], task: Task, kept: Mapping[str, str]) -> str | None:
+    """What keeps ms-swift from training the right text: none, messages, response, query, rejected, label, or nothing
+    (None).
+    """
     if kind == "none":
         return "none"
-    if kind == "messages":
-        return None if "messages" in roles else "messages"
-    if "response" not in roles and "output" not in roles:
+    if kind == "messages" and "messages" not in roles:
+        return "messages"
+    if kind != "messages" and task not in PROMPTED and "response" not in roles and "output" not in roles:
         return "response"
-    if kind == "response" and "query" not in roles and task == "sft":
+    if kind == "response" and "query" not in roles and task != "pt":
         return "query"
+    if task in PAIRED and not set(REJECTED) & set(kept.values()):
+        return "rejected"
+    if task == "kto" and "label" not in kept.values():
+        return "label"
     return None
 
 
@@ -162,43 +169,58 @@ def _format(
     rows: Sequence[Row],
     kind: str,
     roles: Mapping[str, str],
-    attempt: tuple[Mapping[str, str], str | None],
+    attempt: Attempt,
+    task: Task,
 ) -> Format:
-    renames, note = attempt
-    kept = tuple(name for name in columns if MEDIA.get(name.lower(), name) in KEPT and name not in roles.values())
+    kept = _kept(columns, roles, attempt.renames)
     unused = tuple(name for name in columns if name not in roles.values() and name not in kept)
-    shown = {name: to for name, to in renames.items() if name in roles.values()}
+    shown = {name: to for name, to in attempt.renames.items() if name in roles.values() or name in kept}
+    shown = {name: to for name, to in shown.items() if name != to}
     pairs = ", ".join(f"{name} → {to}" for name, to in shown.items())
     return Format(
-        name=_name(kind, roles, kept, rows),
+        name=_name(kind, roles, kept, rows, task, columns),
         kind="messages" if kind == "messages" else "alpaca" if kind == "alpaca" else "response",
         roles=dict(roles),
         columns=shown,
-        note=note,
+        note=attempt.note,
         values={"pairs": pairs, "ignored": ", ".join(unused) or "–"},
         unused=unused,
         kept=kept,
+        confidence=attempt.confidence,
     )
 
 
-def _name(kind: str, roles: Mapping[str, str], kept: Sequence[str], rows: Sequence[Row]) -> str:
+def _name(
+    kind: str,
+    roles: Mapping[str, str],
+    kept: Mapping[str, str],
+    rows: Sequence[Row],
+    task: Task,
+    columns: Sequence[str],
+) -> str:
+    label = next((column for column, name in kept.items() if name == "label"), None)
+    value = next((row[label] for row in rows if row.get(label) is not None), None) if label else None
+    if value is not None and (task == "kto" or str(value).lower() in ("true", "false")):
+        return "kto"
+    if rejected := [column for column, name in kept.items() if name in REJECTED]:
+        lower = [name.strip().lower() for name in columns]
+        if rejected[0].strip().lower() in REJECTED:
+            return "dpo-" + rejected[0].strip().lower()
+        prompt = next((word for word in (*QUERIES, *CONVERSATIONS) if word in lower), None)
+        return "-".join(["dpo", *([prompt] if prompt else []), "chosen", "rejected"])
     if kind == "messages":
         first = next((row[roles["messages"]] for row in rows if row.get(roles["messages"])), None)
         name = "sharegpt" if _is_sharegpt(first) else "messages"
-        extras = [extra for extra in ("tools", "images", "videos", "audios") if _holds(rows, kept, extra)]
-        return "+".join([name, *extras]) + ("+rejected" if any("rejected" in column for column in kept) else "")
+        return "+".join([name, *(extra for extra in ("tools", *MEDIA.values()) if _holds(rows, kept, extra))])
     if kind == "alpaca":
         return "alpaca"
-    label = next((row["label"] for row in rows if row.get("label") is not None), None) if "label" in kept else None
-    if label is not None and str(label).lower() in ("true", "false"):
-        return "kto"
-    words = [_word(roles[role]) for role in ("query", "response") if role in roles]
-    return "-".join(words)
+    words = [(_word(roles[role]), role) for role in ("query", "response") if role in roles]
+    return "-".join(word if word in (*QUERIES, *RESPONSES) else role for word, role in words)
 
 
 def _word(column: str) -> str:
     word = column.strip().lower()
-    return _OTHER_WORDS.get(word, word)
+    return OTHER_WORDS.get(word, word)
 
 
 def _is_sharegpt(first: Any) -> bool:
@@ -206,31 +228,39 @@ def _is_sharegpt(first: Any) -> bool:
     return isinstance(turn, dict) and "role" not in turn and bool({"from", "human", "user"} & set(turn))
 
 
-def _holds(rows: Sequence[Row], kept: Sequence[str], role: str) -> bool:
-    names = [name for name in kept if MEDIA.get(name.lower(), name) == role]
+def _holds(rows: Sequence[Row], kept: Mapping[str, str], role: str) -> bool:
+    names = [column for column, name in kept.items() if name == role]
     return any(row.get(name) for row in rows for name in names)
 
 
 def _problem(
-    columns: Sequence[str], kind: str, roles: Mapping[str, str], task: Task, rows: Sequence[Row]
+    columns: Sequence[str],
+    kind: str,
+    roles: Mapping[str, str],
+    task: Task,
+    rows: Sequence[Row],
+    renames: Mapping[str, str],
 ) -> Format:
     """The format of a file that cannot be used, with the finding that says why."""
     lower = {name.strip().lower(): name for name in columns}
-    missing = _missing(kind, roles, task)
+    missing = _missing(kind, roles, task, _kept(columns, roles, renames))
     values: dict[str, object] = {"columns": ", ".join(columns)}
     name = None
     if "chosen" in lower and "rejected" in lower:
-        problem = "preference_set"
+        problem = "pairs_without_prompt" if task in PAIRED else "preference_set"
         prompt = next((word for word in QUERIES if word in lower), None)
         name = "-".join(["dpo", *([prompt] if prompt else []), "chosen", "rejected"])
     elif missing == "none":
         problem = "columns_twice"
+    elif missing in ("rejected", "label"):
+        problem = f"no_{missing}_column"
+        name = _name(kind, roles, {}, rows, task, columns)
     elif missing == "messages":
         problem, values["clashing"] = "columns_clash", _clashing(lower, CONVERSATIONS)
     elif missing == "query":
         problem = "columns_clash" if _several(lower, QUERIES) else "no_question_column"
-        values |= {"clashing": _clashing(lower, QUERIES), "answer": roles["response"]}
-        name = "-".join(_word(column) for column in roles.values())
+        values |= {"clashing": _clashing(lower, QUERIES), "answer": roles.get("response", "–")}
+        name = "-".join(_word(column) for column in roles.values()) or None
     elif _several(lower, RESPONSES):
         problem, values["clashing"] = "columns_clash", _clashing(lower, RESPONSES)
     elif nested := next((key for row in rows[:1] for key in row if _is_rows(row[key])), None):

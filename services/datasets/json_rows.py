@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import IO, Any
+from collections.abc import Iterable, Iterator
+from typing import IO, Any, AnyStr
 
 import orjson
 
@@ -16,6 +16,8 @@ _BLANK = re.compile(r"\s*")
 _BLOCK = 1 << 20
 _LARGEST_VALUE = 64 << 20
 """Characters one value may have before a broken file would fill the memory."""
+LONGEST_LINE = 64 << 20
+"""Bytes (of text: characters) of one line, for the same reason."""
 
 
 def is_array(head: str) -> bool:
@@ -35,9 +37,18 @@ def is_spread(head: str) -> bool:
     return "\n" in text[:end]
 
 
-def lines(stream: IO[bytes]) -> Iterator[tuple[int, Row | Fault]]:
-    """(bytes read for it, row or Fault) of one JSON object a line; empty lines are skipped."""
-    number = skipped = 0
+def bounded(stream: IO[AnyStr]) -> Iterator[AnyStr]:
+    """The lines of ``stream``, none longer than LONGEST_LINE: what is longer comes in pieces."""
+    while line := stream.readline(LONGEST_LINE):
+        yield line
+
+
+def lines(stream: Iterable[bytes], number: int = 0) -> Iterator[tuple[int, Row | Fault]]:
+    """(bytes read for it, row or Fault) of one JSON object a line; empty lines are skipped.
+
+    ``number``: how many lines of the file come before the first of ``stream``.
+    """
+    skipped = 0
     loads = orjson.loads
     for raw in stream:
         number += 1
@@ -48,6 +59,9 @@ def lines(stream: IO[bytes]) -> Iterator[tuple[int, Row | Fault]]:
             if not line.strip():
                 skipped += len(raw)
                 continue
+            if len(raw) >= LONGEST_LINE:
+                yield len(raw), Fault("line_too_long", number, {"mib": LONGEST_LINE >> 20})
+                return
             for item in _odd_line(line, number):
                 yield len(line) + skipped, item
                 line, skipped = b"", 0

@@ -20,3 +20,5 @@ class Fault:
     values: Mapping[str, object] = field(default_factory=dict)
     row: Row | None = None
     """What could be read of the row all the same."""
+    mended: Row | None = None
+    """What the row was surely meant to be, where that is clear."""

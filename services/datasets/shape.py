@@ -48,6 +48,8 @@ class JsonShape:
         self._keys: dict[str, set[frozenset[str]]] = {}
         self._parts: dict[str, dict[str, set[type]]] = {}
         self._mixed: set[str | tuple[str, str]] | None = None
+        self._fixed: list[tuple[str, frozenset[str]]] | None = None
+        """Columns whose objects all have the same keys, once the first row behind the beginning is judged."""
         self._dated: dict[str, bool] = {}
         self._verdicts: dict[tuple[object, ...], Breach | None] = {}
 
@@ -116,10 +118,14 @@ class JsonShape:
         return None
 
     def _nested(self, row: Row) -> Breach | None:
-        for name, keys in self._keys.items():
-            if len(keys) == 1 and len(self._types[name] - {type(None)}) == 1:
-                (known,) = keys
-                if any(not known.issuperset(part) for part in _objects(row.get(name))):
+        if self._fixed is None:
+            alike = (name for name, keys in self._keys.items() if len(keys) == 1)
+            alike = (name for name in alike if len(self._types[name] - {type(None)}) == 1)
+            self._fixed = [(name, next(iter(self._keys[name]))) for name in alike]
+        for name, known in self._fixed:
+            value = row.get(name)
+            for part in value if type(value) is list else _objects(value):
+                if type(part) is dict and not part.keys() <= known:
                     return "late_key", name
         return None
 

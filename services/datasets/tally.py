@@ -1,20 +1,31 @@
-"""Adds the rows of a file up to a Report."""
+"""Adds the rows of a file, or of one part of it, up to counts that can be put together to a Report."""
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+from xxhash import xxh3_64_intdigest
 
 from services.datasets import shape
 from services.datasets.files import DataFile
-from services.datasets.formats import Format, Task, detect
+from services.datasets.formats import PAIRED, Format, Task, detect
+from services.datasets.labels import label_problem
+from services.datasets.media import Media
 from services.datasets.preview import preview_of
-from services.datasets.report import LOST, ROWS_NAMED, Finding, Preview, Report
+from services.datasets.quick import differs, plain_parts
+from services.datasets.report import LOST, ROWS_NAMED, Preview
 from services.datasets.rows import Fault, Row
-from services.datasets.turns import Unusable, problems, turns_of
+from services.datasets.thinned import Thinned
+from services.datasets.turns import Turn, Unusable, pair_problems, problems, turns_of
+from services.paths import printable
 
 PREVIEWED = 20
+_PLAIN = {"rejected_response", "label", "margin", "channel"}
+"""Columns beside the conversation with which a row can still be looked at the short way."""
 
 
 @dataclass(frozen=True)
@@ -25,31 +36,93 @@ class Look:
     columns: tuple[str, ...]
     form: Format
     shape: shape.Shape | None
+    sampled: int = 0
+    """Rows the format was decided from."""
+    read: int = 0
+    """Of them, rows that ms-swift makes a conversation of."""
 
 
 @dataclass
-class _Count:
+class Count:
+    """One kind of finding: how often, the first rows and lines, and what to say of it."""
+
     count: int = 0
     rows: list[int] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: dict[str, object] = field(default_factory=dict)
     words: Counter[str] = field(default_factory=Counter)
+    example: str = ""
+
+    def note(self, number: int, word: str = "", example: str = "") -> None:
+        self.count += 1
+        if len(self.rows) < ROWS_NAMED:
+            self.rows.append(number)
+        if word:
+            self.words[word] += 1
+        self.example = self.example or example
+
+    def append(self, other: Count, rows: int, lines: int) -> None:
+        """Add what a later part found, which begins ``rows`` rows and ``lines`` lines further on."""
+        self.count += other.count
+        self.rows += [row + rows for row in other.rows][: ROWS_NAMED - len(self.rows)]
+        self.lines += [line + lines if line else 0 for line in other.lines][: ROWS_NAMED - len(self.lines)]
+        self.values = self.values or other.values
+        self.words.update(other.words)
+        self.example = self.example or other.example
+
+
+@dataclass
+class Counts:
+    """What was found in consecutive rows of one file."""
+
+    rows: int = 0
+    lines: int = 0
+    usable: int = 0
+    found: dict[str, Count] = field(default_factory=dict)
+    labels: Counter[str] = field(default_factory=Counter)
+    """For KTO: "good" and "bad" answers."""
+    tools: int = 0
+    """Rows that come with tools or calls of them."""
+    media: Media = field(default_factory=Media)
+    lost: array[int] = field(default_factory=lambda: array("Q"))
+    """Numbers of the rows from which nothing is learnt."""
+    hashes: array[int] = field(default_factory=lambda: array("Q"))
+    """One a row: equal conversations have the same; 0 for a row without one."""
+    preview: list[Preview] = field(default_factory=list)
+    sample: Thinned = field(default_factory=Thinned)
+    """Rows for what is too slow to be done with all of them."""
+
+    def append(self, other: Counts) -> None:
+        """Add what the next part of the file holds."""
+        for code, count in other.found.items():
+            self.found.setdefault(code, Count()).append(count, self.rows, self.lines)
+        self.sample.append(other.sample, self.rows)
+        self.lost.extend(row + self.rows for row in other.lost)
+        self.rows += other.rows
+        self.lines += other.lines
+        self.usable += other.usable
+        self.labels.update(other.labels)
+        self.tools += other.tools
+        self.media.append(other.media)
+        self.hashes.extend(other.hashes)
 
 
 class Tally:
     """Takes rows one by one, keeps counts and the first row numbers only."""
 
-    def __init__(self, seen: Look, task: Task) -> None:
-        self._seen, self._task, self._form = seen, task, seen.form
-        self._counts: dict[str, _Count] = {}
-        self._preview: list[Preview] = []
-        self._rows = self._usable = 0
+    def __init__(self, seen: Look, task: Task, *, previewed: int = PREVIEWED) -> None:
+        self._seen, self._task, self._form, self._shape = seen, task, seen.form, seen.shape
+        self._previewed = previewed
         self._kinds: dict[tuple[str, ...], str] = {}
-        self._formats: Counter[str] = Counter()
-        self._shape = seen.shape
+        self._label = seen.form.column("label") if task == "kto" else None
+        self._tools = seen.form.column("tools")
+        self._quick = not set(seen.form.kept.values()) - _PLAIN
+        self._rejected = seen.form.column("rejected_response")
+        self._typed = seen.shape.typed() if seen.shape is not None else {}
+        self.counts = Counts(media=Media.of(seen.form, seen.file.path))
 
     def add(self, number: int, item: Row | Fault, *, late: bool) -> None:
-        self._rows += 1
+        self.counts.rows += 1
         row: Row | None
         if isinstance(item, Fault):
             self._note_fault(item, number)
@@ -57,36 +130,71 @@ class Tally:
         else:
             row = item
         if row is None:
+            self.counts.hashes.append(0)
             return
-        codes = self._codes(row, number)
-        if self._form.kind != "none" and not LOST.intersection(codes):
-            self._usable += 1
+        codes = self._codes_quickly(row, number) if self._quick else self._codes(row, number)
+        if self._form.kind != "none" and (not codes or not LOST.intersection(codes)):
+            self.counts.usable += 1
+        else:
+            self.counts.lost.append(number)
         if late and self._shape is not None and (breach := self._shape.breach(row)) is not None:
             self._note(breach[0], number, word=breach[1])
-        if len(self._preview) < PREVIEWED:
-            self._preview.append(preview_of(number, row, self._form, codes))
+        if not (number - 1) % self.counts.sample.step:
+            self.counts.sample.offer(number, row)
+        if len(self.counts.preview) < self._previewed:
+            self.counts.preview.append(preview_of(number, row, self._form, codes))
+
+    def _codes_quickly(self, row: Row, number: int) -> list[str]:
+        if self._shape is not None and self._shape.as_loaded(row) is not row:
+            return self._codes(row, number)
+        parts = plain_parts(row, self._form)
+        if parts is None or (self._rejected is not None and not differs(row.get(self._rejected), parts[-1])):
+            return self._codes(row, number)
+        if self._label is not None:
+            label = label_problem(row.get(self._label), self._typed.get(self._label))
+            if label not in ("good", "bad"):
+                return self._codes(row, number)
+            self.counts.labels[label] += 1
+        self.counts.hashes.append(_hash(parts))
+        return []
 
     def _codes(self, row: Row, number: int) -> list[str]:
         """What is wrong with one row; noted as well."""
         form, word = self._form, ""
+        turns: list[Turn] = []
         if form.kind == "none":
+            self.counts.hashes.append(0)
             return [form.problem or "columns_unknown"]
         try:
             loaded = row if self._shape is None else self._shape.as_loaded(row)
-            codes = problems(turns_of(loaded, form), self._task)
+            turns = turns_of(loaded, form)
+            codes = problems(turns, self._task)
+            if self._task in PAIRED:
+                codes += pair_problems(loaded, form, turns)
         except Unusable as error:
             codes, word = [error.code], error.what
             if error.code == "row_no_turns" and form.kind == "messages":
                 other = self._other_format(row)
-                codes = ["row_other_format" if other else "row_no_turns"]
-                word = other
-        if "tools" in form.kept and isinstance(tools := row.get("tools"), str) and not tools.strip():
-            codes = ["row_bad_tools"]
+                codes, word = ["row_other_format" if other else "row_no_turns"], other
+        self.counts.hashes.append(0 if LOST.intersection(codes) else fingerprint(turns))
+        if self._tools is not None:
+            codes = self._tool_codes(row, codes)
+        if self._label is not None and (problem := label_problem(row.get(self._label), self._typed.get(self._label))):
+            codes = [*codes, problem] if problem not in ("good", "bad") else codes
+            self.counts.labels[problem] += 1
+        if self.counts.media.columns and (missing := self.counts.media.missing(row)):
+            codes, word = [*codes, "media_missing"], printable(missing, 80)
         if codes:
             codes = list(dict.fromkeys(codes))
+            example = _example(turns, row)
             for code in codes:
-                self._note(code, number, word=word)
+                self._note(code, number, word=word, example=example)
         return codes
+
+    def _tool_codes(self, row: Row, codes: list[str]) -> list[str]:
+        tools = row.get(self._tools or "")
+        self.counts.tools += bool(tools)
+        return ["row_bad_tools"] if isinstance(tools, str) and not tools.strip() else codes
 
     def _other_format(self, row: Row) -> str:
         """The format of a row that does not have the file's columns, by its own; empty: none."""
@@ -96,101 +204,38 @@ class Tally:
             self._kinds[keys] = form.name or "" if form.problem is None and form.kind != "messages" else ""
         return self._kinds[keys]
 
-    def _note(self, code: str, number: int, *, word: str = "") -> None:
-        count = self._counts.setdefault(code, _Count())
-        count.count += 1
-        if len(count.rows) < ROWS_NAMED:
-            count.rows.append(number)
-        if word:
-            count.words[word] += 1
+    def _note(self, code: str, number: int, *, word: str = "", example: str = "") -> None:
+        self.counts.found.setdefault(code, Count()).note(number, word, example)
 
     def _note_fault(self, fault: Fault, number: int) -> None:
         self._note(fault.code, number)
-        count = self._counts[fault.code]
+        count = self.counts.found[fault.code]
         if len(count.lines) < ROWS_NAMED:
             count.lines.append(fault.line)
-        count.values = count.values or fault.values
+        count.values = count.values or dict(fault.values)
 
-    def report(self, complete: bool) -> Report:
-        form, whole = self._form, self._whole_file(complete)
-        findings = whole + [
-            Finding(code, one.count, tuple(one.rows), tuple(one.lines), self._values(one))
-            for code, one in self._counts.items()
-        ]
-        if not any(finding.level == "blocked" for finding in findings) and not self._usable and complete:
-            findings.insert(0, Finding("nothing_usable", values={"total": self._rows}))
-        findings.sort(key=lambda finding: ("blocked", "warning", "info").index(finding.level))
-        blocked = bool(findings) and findings[0].level == "blocked"
-        other = "row_other_format" in self._counts
-        return Report(
-            path=self._seen.file.path,
-            task=self._task,
-            format="mixed" if other else form.name,
-            rows=self._rows,
-            usable=0 if blocked else self._usable,
-            after_fix=self._usable + (self._counts["row_other_format"].count if other else 0),
-            mapping=form.mapping,
-            columns=self._seen.columns,
-            settings={"columns": dict(form.columns)} if form.columns and not blocked else {},
-            findings=tuple(findings),
-            preview=tuple(self._preview),
-            complete=complete,
-        )
 
-    def _values(self, one: _Count) -> dict[str, object]:
-        words = ", ".join(f"{word} ({times})" for word, times in one.words.most_common(8))
-        first = {"line": one.lines[0]} if one.lines else {}
-        return {"words": words, "total": self._rows, "format": self._form.name} | first | dict(one.values)
+def fingerprint(turns: list[Turn]) -> int:
+    """64 bits that equal conversations share; 0 for none.
 
-    def _whole_file(self, complete: bool) -> list[Finding]:
-        """Findings about the file and its columns."""
-        form, file = self._form, self._seen.file
-        found = [
-            Finding(fault.code, lines=(fault.line,), values={"line": fault.line} | dict(fault.values))
-            for fault in file.faults
-        ]
-        if not self._rows and not found:
-            found.append(Finding("no_rows"))
-        if self._rows and form.problem is not None and self._seen.columns:
-            found.append(Finding(form.problem, self._rows, values=form.values))
-        found += self._cells()
-        if form.note is not None:
-            found.append(Finding(form.note, self._rows, values=form.values))
-        if form.unused:
-            found.append(Finding("columns_unused", self._rows, values={"columns": ", ".join(form.unused)}))
-        found += self._extras()
-        if not complete:
-            found.append(Finding("partial", self._rows))
-        return found
+    Two of 10 million different rows share one with a chance of 3e-6.
+    """
+    if not any(content not in ("", None) for _, content, _ in turns):
+        return 0
+    return _hash([word for role, content, _ in turns for word in (role, _hashable(content))])
 
-    def _cells(self) -> list[Finding]:
-        """Columns of text that the loader will not read as text."""
-        typed = self._seen.shape.typed() if self._seen.shape is not None else {}
-        by_kind: dict[str, list[str]] = {}
-        for name, kind in typed.items():
-            joined = kind == "number" and name in map(self._form.roles.get, ("instruction", "input"))
-            if name in self._form.roles.values() and not joined and self._rows:
-                by_kind.setdefault(kind, []).append(name)
-        return [
-            Finding(f"cells_{kind}", self._rows, values={"columns": ", ".join(names), "ending": self._ending})
-            for kind, names in by_kind.items()
-        ]
 
-    @property
-    def _ending(self) -> str:
-        return self._seen.file.path.suffix.lstrip(".")
+def _hash(parts: Sequence[str]) -> int:
+    return xxh3_64_intdigest("\x1f".join(parts).encode("utf-8", "surrogatepass")) or 1
 
-    def _extras(self) -> list[Finding]:
-        """What lies beside the conversation and matters."""
-        found = []
-        name = self._form.name or ""
-        if "+tools" in name:
-            found.append(Finding("tools_used", self._rows))
-        for media in ("images", "videos", "audios"):
-            if f"+{media}" in name:
-                found.append(Finding("media_used", self._rows, values={"media": media}))
-        if "rejected" in name and self._form.problem is None:
-            found.append(Finding("preference_ignored", self._rows))
-        if name == "kto":
-            found.append(Finding("label_ignored", self._rows))
-        return found
+
+def _hashable(content: Any) -> str:
+    return content if type(content) is str else repr(content)
+
+
+def _example(turns: list[Turn], row: Row) -> str:
+    """A few words of a row, to know it again."""
+    first: Any = next((turn.content for turn in turns if turn.role == "user"), None)
+    if not isinstance(first, str) or not first.strip():
+        first = next((value for value in row.values() if isinstance(value, str) and value.strip()), str(row)[:200])
+    return printable(str(first).strip()[:80], 60)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
-from services.datasets.formats import Format, Task
+from services.datasets.formats import PAIRED, PROMPTED, Format, Task
 from services.datasets.rows import Row
 
 ROLES = {
@@ -19,6 +20,15 @@ ROLES = {
     "observation": "tool", "observations": "tool",
     "tool_call": "tool_call", "function_call": "tool_call", "function-call": "tool_call",
 }  # fmt: skip
+
+
+_ABOUT_ANSWERS = {"row_starts_with_assistant", "row_same_role_twice"}
+_CONTROL = ("<|", "<start_of_turn>", "<end_of_turn>", "<eos>", "<bos>")
+_GARBLED = re.compile(
+    "Ã[\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€[\u0080-\u00bf™œ˜¦“”]|Â[\u00a0-\u00bf]|[\u00e0-\u00ef][\u0080-\u009f]"
+    "|ï»¿|\ufffd|锟斤拷"
+)
+"""UTF-8 that was once read as Latin-1 or Windows-1252, and what is left of bytes that could not be read at all."""
 
 
 class Turn(NamedTuple):
@@ -46,12 +56,31 @@ def turns_of(row: Row, form: Format) -> list[Turn]:
         turns = _from_columns(row, form)
     else:
         turns = []
-    if "rejected_response" in form.kept:
-        rejected = row.get("rejected_response")
-        fits = isinstance(rejected, str) or _are_turns(rejected)
-        if not fits or (turns and rejected == turns[-1].content):
+    if form.kept and (column := form.column("rejected_response")) is not None:
+        rejected = row.get(column)
+        if not isinstance(rejected, str) and not _are_turns(rejected):
+            raise Unusable("row_rejected_missing")
+        if turns and rejected == turns[-1].content:
             raise Unusable("row_rejected_same")
     return turns
+
+
+def pair_problems(row: Row, form: Format, turns: Sequence[Turn]) -> list[str]:
+    """Codes of what is wrong with the rejected side of a row. Raises Unusable where encoding drops the row."""
+    if (column := form.column("rejected_messages")) is not None:
+        rejected = row.get(column)
+        if not _are_turns(rejected):
+            raise Unusable("row_rejected_missing")
+        value = rejected[-1].get("content", rejected[-1].get("value")) if rejected else None
+        if value == turns[-1].content and turns[-1].role == "assistant":
+            return ["row_rejected_equal"]
+    else:
+        value = row.get(form.column("rejected_response") or "")
+    if not isinstance(value, str) or not isinstance(turns[-1].content, str):
+        return []
+    if not value.strip():
+        return ["row_rejected_blank"]
+    return ["row_rejected_spaces"] if value.split() == turns[-1].content.split() else []
 
 
 def problems(turns: Sequence[Turn], task: Task) -> list[str]:
@@ -87,11 +116,18 @@ def problems(turns: Sequence[Turn], task: Task) -> list[str]:
         elif before == "user":
             continue
         before = role
-        if "<|" in content and "|>" in content:
+        if "<" in content and holds_control_token(content):
             found.append("row_control_tokens")
+        if not content.isascii() and is_garbled(content):
+            found.append("row_garbled")
     if task == "pt":
         return _whole_text(turns)
-    if not answers:
+    if task in PROMPTED:
+        asked = any(turn.role == "user" for turn in turns)
+        return [code for code in found if code not in _ABOUT_ANSWERS] if asked else ["row_no_question"]
+    if before == "user" and task == "kto":
+        return ["row_kto_no_answer"]
+    if not answers or (before == "user" and task in PAIRED):
         return ["row_no_answer"]
     if blank_answers:
         found.append("row_blank_answer" if blank_answers == answers else "row_part_blank")
@@ -100,6 +136,16 @@ def problems(turns: Sequence[Turn], task: Task) -> list[str]:
     if before == "user":
         found.append("row_ends_with_user")
     return found
+
+
+def holds_control_token(text: str) -> bool:
+    """Whether ``text`` holds a mark that many tokenizers read as the end or the beginning of a turn."""
+    return any(mark in text for mark in _CONTROL) and ("<|" not in text or "|>" in text)
+
+
+def is_garbled(text: str) -> bool:
+    """Whether ``text`` was once read in the wrong encoding."""
+    return _GARBLED.search(text) is not None
 
 
 def _are_turns(value: Any) -> bool:
@@ -216,7 +262,7 @@ def _literal(text: str) -> Any:
     except orjson.JSONDecodeError:
         try:
             return ast.literal_eval(text.strip()) if len(text) < 1_000_000 else None
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             raise Unusable("row_bad_shape") from None
 
 

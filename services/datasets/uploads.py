@@ -10,6 +10,7 @@ import tempfile
 from itertools import count
 from pathlib import Path
 
+from services.datasets.packing import ENDINGS
 from services.errors import Failed
 from services.paths import printable
 from services.settings import Settings
@@ -47,8 +48,7 @@ def safe_name(original: str) -> str:
     """The last part of ``original`` without anything a path, a shell or ms-swift would read as more than a name."""
     last = re.split(r"[/\\]", original)[-1]
     clean = "".join(char for char in _UNSAFE.sub("_", last) if char.isprintable()).strip(" .")
-    stem, dot, ending = clean.rpartition(".")
-    stem, ending = (stem, dot + ending) if dot and stem else (clean, "")
+    stem, ending = _split(clean)
     ending = ending[:20]
     while len((stem + ending).encode(errors="replace")) > _LONGEST_NAME:
         stem = stem[:-1]
@@ -57,7 +57,7 @@ def safe_name(original: str) -> str:
 
 def _placed(part: Path, folder: Path, name: str) -> Path:
     """Give ``part`` the first free of name, name-2 …, or find the file that already holds the same bytes."""
-    stem, ending = os.path.splitext(name)  # noqa: PTH122 - Path.stem loses names such as ".jsonl"
+    stem, ending = _split(name)
     for number in count(1):
         target = folder / (name if number == 1 else f"{stem}-{number}{ending}")
         try:
@@ -67,6 +67,13 @@ def _placed(part: Path, folder: Path, name: str) -> Path:
             if target.is_file() and _same(part, target):
                 return target
     raise AssertionError("unreachable")
+
+
+def _split(name: str) -> tuple[str, str]:
+    """(stem, ending); both endings of a compressed file, by which it is read."""
+    stem, ending = os.path.splitext(name)  # noqa: PTH122 - Path.stem loses names such as ".jsonl"
+    inner = os.path.splitext(stem)[1] if ending[1:].lower() in ENDINGS else ""  # noqa: PTH122
+    return stem.removesuffix(inner), inner + ending
 
 
 def _same(one: Path, other: Path) -> bool:

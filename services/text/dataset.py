@@ -13,11 +13,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "The sample, a file of yours (its path), or a hub id (hf::… for Hugging Face)",
         "示例数据、您的文件（填写路径）或数据集 ID（Hugging Face 请写 hf::…）",
     ),
-    "upload": ("Upload a .jsonl, .json, .csv or .parquet file", "上传 .jsonl、.json、.csv 或 .parquet 文件"),
+    "upload": ("Upload files (.jsonl, .csv, .parquet, .txt …)", "上传文件（.jsonl、.csv、.parquet、.txt 等）"),
     "check": ("Check", "检查"),
     "cancel": ("Stop checking", "停止检查"),
     "use": ("Use for training", "用于训练"),
     "checking": ("Reading the file · {percent} %", "正在读取文件 · {percent} %"),
+    "counting": ("Counting tokens · {percent} %", "正在统计词元 · {percent} %"),
     "empty": (
         "The first rows will be here as conversations. Choose a data set or upload a file.",
         "前几行会以对话的形式显示在这里。请选择数据集或上传文件。",
@@ -46,6 +47,34 @@ WORDS: dict[str, tuple[str, str]] = {
     "role.assistant": ("Assistant", "助手"),
     "role.tool": ("Tool result", "工具结果"),
     "role.tool_call": ("Tool call", "工具调用"),
+    "mix.source": ("Data set", "数据集"),
+    "mix.rows": ("Rows", "行数"),
+    "mix.taken": ("Trained on", "用于训练"),
+    "mix.held_out": ("Validation", "用于验证"),
+    "mix.total": ("Together", "合计"),
+    "mix.for_validation": ("{source} (validation)", "{source}（验证）"),
+    "mix.not_downloaded": ("on its hub; fetched at the start", "在数据集平台上，启动时下载"),
+    "mix.incomplete": ("downloaded in part: go on with it in the Dataset tab", "只下载了一部分：请在“数据集”页继续下载"),
+    "mix.repeats": (
+        "{source} has {rows} rows and {asked} are asked for: ms-swift repeats rows.",
+        "{source} 只有 {rows} 行，而要求 {asked} 行：ms-swift 会重复使用部分数据行。",
+    ),
+    "mix.split_off_file": (
+        "With a validation file nothing is split off: split_dataset_ratio has no effect.",
+        "已指定验证文件，不再划分验证集：split_dataset_ratio 不起作用。",
+    ),
+    "mix.split_off_streaming": (
+        "With streaming nothing is split off: split_dataset_ratio has no effect. Name a validation file.",
+        "流式读取时不划分验证集：split_dataset_ratio 不起作用。请指定验证文件。",
+    ),
+    "mix.streaming_needs_steps": (
+        "With streaming the number of rows is not known, so max_steps must be set.",
+        "流式读取时行数未知，因此必须设置 max_steps。",
+    ),
+    "mix.streaming_offered": (
+        "{gib} GiB of data: ms-swift first writes all of it to its cache. With streaming it reads as it trains.",
+        "数据共 {gib} GiB：ms-swift 会先把它们全部写入缓存。使用流式读取则边读边训练。",
+    ),
     "finding.file_ending": (
         "ms-swift chooses its reader by the file's ending and has none for .{ending}. Save or unpack the "
         "data as .jsonl, .json, .csv, .parquet or .txt (lower case) and choose that file.",
@@ -106,8 +135,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "finding.json_cut": (
         "The file is cut off in line {line}, its last one: {text} The download or export did not finish, "
-        "and ms-swift refuses the whole file. Fetch it again, or delete that line.",
-        "文件在最后一行（第 {line} 行）被截断：{text} 下载或导出没有完成，ms-swift 会拒绝整个文件。请重新获取，或删除这一行。",
+        "and ms-swift refuses the whole file. Fetch it again, or delete that line: {rows_left} rows are left without it.",
+        "文件在最后一行（第 {line} 行）被截断：{text} 下载或导出没有完成，ms-swift 会拒绝整个文件。请重新获取，或删除这一行（还剩 {rows_left} 行）。",
     ),
     "finding.json_no_object": (
         "{count} entries are not objects with named fields, first in line {line}: {text} ms-swift stops "
@@ -251,10 +280,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "否则这些行会被丢弃。",
     ),
     "finding.media_used": (
-        "The rows come with {media}: a text-only model sees only a placeholder and learns without them, "
-        "so choose a model that can see or hear. Relative paths are looked up in the run's folder: write "
-        "absolute paths, or set ROOT_IMAGE_DIR to the folder of the file.",
-        "数据带有 {media}：纯文本模型只会看到占位符，学不到其中的内容，请选择多模态模型。相对路径从运行文件夹开始查找：请写绝对路径，或将 ROOT_IMAGE_DIR 设为数据文件所在的文件夹。",
+        "{count} rows come with {media}: {references} references to {files} different files. A text-only model keeps only the placeholder as text and learns nothing from them, so choose a model that can see or hear.",
+        "{count} 行带有 {media}：共 {references} 处引用，{files} 个不同的文件。纯文本模型只会把占位符当作文字，学不到其中的内容，请选择多模态模型。",
     ),
     "finding.preference_ignored": (
         "Rejected answers are in the file; supervised training leaves them aside and learns the "
@@ -331,11 +358,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{total} 行中有 {count} 行没有指令（行 {rows}），ms-swift 会丢弃它们。请补全或删除。",
     ),
     "finding.row_rejected_same": (
-        "The rejected answer is missing or the same as the good one in {count} of {total} rows (rows "
-        "{rows}); ms-swift drops them (column rejected_response). Fill it in, or delete the column for "
-        "supervised training.",
-        "{total} 行中有 {count} 行的“拒绝”回答缺失或与正确回答相同（行 {rows}），ms-swift 会丢弃它们（rejected_response 列）。请补全；如果只做监督训"
-        "练，可删除该列。",
+        "The chosen and the rejected answer (rejected_response) are the same text in {count} of {total} rows (rows {rows}); ms-swift drops them. Write a worse answer or delete the rows.",
+        "{total} 行中有 {count} 行的“选中”与“拒绝”回答（rejected_response）完全相同（行 {rows}），ms-swift 会丢弃它们。请改写或删除。",
     ),
     "finding.row_no_answer": (
         "No answer in {count} of {total} rows (rows {rows}): nothing is learnt from them. Add the answer "
@@ -392,4 +416,285 @@ WORDS: dict[str, tuple[str, str]] = {
         "out of the text.",
         "{total} 行中有 {count} 行的文字里含有 <|im_end|> 之类的控制标记（行 {rows}）：它们会变成真正的标记，模型可能学会中途停止或冒充其他角色。请从文字中去掉。",
     ),
+    "finding.packed_broken": (
+        "The compressed file is damaged or was cut off ({reason}). Download or pack it again.",
+        "压缩文件已损坏或不完整（{reason}）。请重新下载或重新压缩。",
+    ),
+    "finding.arrow_broken": (
+        "The Arrow file cannot be read ({reason}). It is damaged or was cut off: download or write it again.",
+        "无法读取该 Arrow 文件（{reason}）。文件已损坏或不完整，请重新下载或导出。",
+    ),
+    "finding.folder_no_data": (
+        "The folder holds no file that ms-swift reads as data ({names}). Choose the file itself, or a folder with .jsonl, .json, .csv or .parquet files.",
+        "文件夹里没有 ms-swift 能当作数据读取的文件（{names}）。请直接选择数据文件，或选择含有 .jsonl、.json、.csv、.parquet 文件的文件夹。",
+    ),
+    "finding.folder_no_split": (
+        "ms-swift takes the split “train” of a folder, and this one has only {split} ({names}). Choose the file itself, or give it a name that begins with train.",
+        "ms-swift 会读取文件夹中的 train 部分，而这里只有 {split}（{names}）。请直接选择该文件，或将其改名为以 train 开头。",
+    ),
+    "finding.folder_media": (
+        "Most files of the folder are pictures, sounds or films ({names}), so it would be read as a collection of those and not as your data. Choose the data file itself.",
+        "文件夹中大多是图片、音频或视频（{names}），会被当作媒体集合读取，而不是您的数据。请直接选择数据文件。",
+    ),
+    "finding.folder_columns_differ": (
+        "The file {name} has columns that {first} lacks; the loader stops there. Choose one of the files, or give all of them the same columns.",
+        "文件 {name} 含有 {first} 没有的列，读取会在此中止。请只选择其中一个文件，或让所有文件的列一致。",
+    ),
+    "finding.folder_mixed_kinds": (
+        "The folder holds files of several kinds; only those ending in .{ending} are read, not {names}.",
+        "文件夹中有多种类型的文件；只读取以 .{ending} 结尾的文件，不读取 {names}。",
+    ),
+    "finding.folder_ignored": (
+        "From the folder {files} is read; {names} is not data and is ignored.",
+        "从文件夹中读取的是 {files}；{names} 不是数据，会被忽略。",
+    ),
+    "finding.json_columns": (
+        "The file holds one list a column ({columns}) instead of one object a row; ms-swift would read it as a single row. Write one row a line.",
+        "文件是按列存放的（{columns}，每列一个列表），而不是每行一个对象；ms-swift 会把它当作一行。请改为每行一条数据。",
+    ),
+    "finding.line_too_long": (
+        "Line {line} is longer than {mib} MiB; it is most likely a whole file on one line. Write one row a line.",
+        "第 {line} 行超过 {mib} MiB，很可能整个文件都写在了一行。请改为每行一条数据。",
+    ),
+    "finding.columns_pair": (
+        "ms-swift does not know the names chosen and rejected; they are mapped by a setting (columns): {pairs}. Nothing to do.",
+        "ms-swift 不认识 chosen 和 rejected 这两个列名，已通过设置（columns）对应好：{pairs}。无需操作。",
+    ),
+    "finding.columns_guessed": (
+        "No column has a name ms-swift knows; by the words in their names they are taken as {pairs} (setting columns). Look at the preview to see whether that is right.",
+        "没有 ms-swift 认识的列名；按列名中的单词，已通过设置（columns）理解为：{pairs}。请查看预览，确认是否正确。",
+    ),
+    "finding.columns_offered": (
+        "The column {columns} is not used; if it belongs to the question, map it to system in the table's header.",
+        "{columns} 列没有使用；如果它是问题的一部分，可在表头中把它对应到 system。",
+    ),
+    "finding.columns_for_rewards": (
+        "Not part of the prompt, but handed to the reward functions: {columns}.",
+        "不属于提示，但会传给奖励函数的列：{columns}。",
+    ),
+    "finding.no_rejected_column": (
+        "This method learns from pairs, and no column holds the worse answers (columns: {columns}). ms-swift would drop every row. Name the column rejected_response, or train with another method (sft, kto).",
+        "该方法需要成对的回答，但没有存放较差回答的列（现有列：{columns}），ms-swift 会丢弃每一行。请将该列命名为 rejected_response，或改用其他方法（sft、kto）。",
+    ),
+    "finding.no_label_column": (
+        "KTO needs a column label with true (good answer) or false (bad answer); the columns are {columns}. ms-swift stops without it.",
+        "KTO 需要 label 列，值为 true（好的回答）或 false（坏的回答）；现有列为 {columns}。没有它 ms-swift 会中止。",
+    ),
+    "finding.pairs_without_prompt": (
+        "chosen and rejected each hold a whole dialogue, or there is no column with the prompt (columns: {columns}). As it is, the model would learn answers to an empty question. A copy with the prompt split off can be made of it.",
+        "chosen 和 rejected 各自是完整的对话，或者缺少提示列（现有列：{columns}）。照此训练，模型学到的是对空问题的回答。可以生成一份把提示拆分出来的副本。",
+    ),
+    "finding.name_sign": (
+        "The name {name} has a “#”, which ms-swift also uses for sampling (file#500). It loads as long as the file is there; rename it to be safe.",
+        "文件名 {name} 含有“#”，而 ms-swift 也用它表示抽样（file#500）。文件存在时可以正常读取；稳妥起见请改名。",
+    ),
+    "finding.file_same_time": (
+        "The file's content has changed since it was last used, but its date has not, and ms-swift would go on with its old copy of it. It is read under a new name, so that what you see is what is trained.",
+        "文件内容与上次使用时不同，但修改时间没有变，ms-swift 会继续使用旧的缓存。现已换用新的名称读取，确保训练的就是您看到的内容。",
+    ),
+    "finding.tools_setting": (
+        "{count} of {total} rows come with tools. The model's template has no agent template, so the setting agent_template {agent_template} is added; without one ms-swift would drop these rows.",
+        "{total} 行中有 {count} 行带有工具（tools）。模型的模板没有智能体模板，因此已加上设置 agent_template {agent_template}；否则 ms-swift 会丢弃这些行。",
+    ),
+    "finding.media_folder": (
+        "{count} of the paths are relative; ms-swift does not look beside the data file, so the environment variable ROOT_IMAGE_DIR={folder} is set for the run.",
+        "有 {count} 个路径是相对路径；ms-swift 不会在数据文件旁边查找，因此运行时会设置环境变量 ROOT_IMAGE_DIR={folder}。",
+    ),
+    "finding.media_missing": (
+        "A file that is not there is named in {count} of {total} rows (rows {rows}): {words}. ms-swift drops these rows, or trains on another row in their place. Put the files beside the data file.",
+        "{total} 行中有 {count} 行引用了不存在的文件（行 {rows}）：{words}。ms-swift 会丢弃这些行，或用别的行代替。请把文件放到数据文件旁边。",
+    ),
+    "finding.kto_labels": (
+        "{good} good and {bad} bad answers (column label).",
+        "好的回答 {good} 条，坏的回答 {bad} 条（label 列）。",
+    ),
+    "finding.kto_unbalanced": (
+        "{good} good and {bad} bad answers (column label): unbalanced. ms-swift advises desirable_weight {desirable_low} to {desirable_high}, or undesirable_weight {undesirable_low} to {undesirable_high}, not both.",
+        "好的回答 {good} 条，坏的回答 {bad} 条（label 列），不平衡。ms-swift 建议 desirable_weight 取 {desirable_low} 到 {desirable_high}，或 undesirable_weight 取 {undesirable_low} 到 {undesirable_high}，二者取一。",
+    ),
+    "finding.kto_one_kind": (
+        "{good} good and {bad} bad answers (column label): KTO needs both kinds to learn a difference. Add rows of the missing kind, or train with sft.",
+        "好的回答 {good} 条，坏的回答 {bad} 条（label 列）：KTO 需要两种回答才能学到差别。请补充缺少的一种，或改用 sft。",
+    ),
+    "finding.kto_batch": (
+        "KTO needs more than one row a step and a given gradient_accumulation_steps, so it is set ({steps} where nothing else is chosen).",
+        "KTO 每步需要多于一行数据，并且必须给出 gradient_accumulation_steps，因此会自动设置（未另选时为 {steps}）。",
+    ),
+    "finding.label_number": (
+        "The label is a number other than 0 and 1 in {count} of {total} rows (rows {rows}). ms-swift would count every such answer as good, −1 too. Write true or false.",
+        "{total} 行中有 {count} 行的 label 是 0 和 1 以外的数字（行 {rows}）。ms-swift 会把它们都当作好的回答，−1 也不例外。请写成 true 或 false。",
+    ),
+    "finding.label_text": (
+        "The label is text in {count} of {total} rows (rows {rows}); ms-swift stops at that. Write true or false without quotes.",
+        "{total} 行中有 {count} 行的 label 是文字（行 {rows}），ms-swift 会因此中止。请写成不带引号的 true 或 false。",
+    ),
+    "finding.label_missing": (
+        "The label is missing in {count} of {total} rows (rows {rows}); ms-swift stops at that. Fill it in or delete the rows.",
+        "{total} 行中有 {count} 行缺少 label（行 {rows}），ms-swift 会因此中止。请补全或删除这些行。",
+    ),
+    "finding.row_kto_no_answer": (
+        "The conversation does not end with an answer in {count} of {total} rows (rows {rows}); KTO stops at the first of them. Add the answer or delete the rows.",
+        "{total} 行中有 {count} 行的对话不是以回答结尾（行 {rows}），KTO 遇到第一个就会中止。请补上回答或删除这些行。",
+    ),
+    "finding.row_rejected_missing": (
+        "No rejected answer (rejected_response) in {count} of {total} rows (rows {rows}); ms-swift drops them. Fill it in or delete the rows.",
+        "{total} 行中有 {count} 行缺少“拒绝”的回答（rejected_response）（行 {rows}），ms-swift 会丢弃它们。请补全或删除。",
+    ),
+    "finding.row_rejected_spaces": (
+        "The two answers differ only in blanks in {count} of {total} rows (rows {rows}): ms-swift keeps them, but there is nothing to learn from them. Delete the rows.",
+        "{total} 行中有 {count} 行的两个回答只有空白不同（行 {rows}）：ms-swift 会保留，但学不到有用的东西。请删除这些行。",
+    ),
+    "finding.row_rejected_equal": (
+        "The chosen and the rejected dialogue end in the same answer in {count} of {total} rows (rows {rows}): ms-swift keeps them, but there is nothing to learn from them. Delete the rows.",
+        "{total} 行中有 {count} 行的“选中”与“拒绝”对话以同样的回答结束（行 {rows}）：ms-swift 会保留，但学不到有用的东西。请删除这些行。",
+    ),
+    "finding.row_rejected_blank": (
+        "The rejected answer is blank in {count} of {total} rows (rows {rows}): the model would only learn not to be silent. Fill it in or delete the rows.",
+        "{total} 行中有 {count} 行的“拒绝”回答是空白（行 {rows}）：模型只会学到不要沉默。请补全或删除。",
+    ),
+    "finding.row_garbled": (
+        "Garbled characters in {count} of {total} rows (rows {rows}), for example in “{example}”: text was once read in the wrong encoding, and the model would learn to write it so. Export the data again as UTF-8, or delete the rows.",
+        "{total} 行中有 {count} 行含有乱码（行 {rows}），例如“{example}”：文字曾以错误的编码读取，模型会照着学。请重新以 UTF-8 导出，或删除这些行。",
+    ),
+    "finding.rows_repeated": (
+        "{count} of {total} rows repeat an earlier one word for word: {words} (row = the row it repeats). Repeated rows are learnt more often than the others.",
+        "{total} 行中有 {count} 行与前面的某行完全相同：{words}（行 = 与之相同的行）。重复的行会比其他行多学几遍。",
+    ),
+    "finding.rows_similar": (
+        "{count} of {total} rows looked at are nearly the same as an earlier one: {words} (row ≈ the row it resembles).",
+        "检查的 {total} 行中有 {count} 行与前面的某行几乎相同：{words}（行 ≈ 与之相似的行）。",
+    ),
+    "finding.rows_leak": (
+        "{count} rows of the validation data stand in the training data too ({words}), so the validation result would look better than it is. Delete them from one of the two.",
+        "有 {count} 行验证数据同时出现在训练数据中（{words}），验证结果会偏乐观。请从其中一方删除。",
+    ),
+    "finding.length_over": (
+        "At max_length {max_length}, {count} of {total} rows are too long: {words}. ms-swift drops them (truncation_strategy delete); cut at the end instead (right), {cut} of them lose the end of the answer and {empty} keep no answer at all. max_length {needed} keeps all.",
+        "当 max_length 为 {max_length} 时，{total} 行中有 {count} 行过长：{words}。ms-swift 会丢弃它们（truncation_strategy delete）；若改为从末尾截断（right），其中 {cut} 行会失去回答的结尾，{empty} 行完全没有回答。max_length 设为 {needed} 可全部保留。",
+    ),
+    "finding.length_cut": (
+        "At max_length {max_length}, {count} of {total} rows are cut ({strategy}): {words}. {cut} of them lose part of the answer, and the end mark with it. max_length {needed} keeps all.",
+        "当 max_length 为 {max_length} 时，{total} 行中有 {count} 行会被截断（{strategy}）：{words}。其中 {cut} 行会失去部分回答以及结束标记。max_length 设为 {needed} 可全部保留。",
+    ),
+    "finding.length_no_trained": (
+        "{count} of {total} rows keep no trained token at max_length {max_length} (rows {rows}); they need {needed}. They would cost time and teach nothing.",
+        "{total} 行中有 {count} 行在 max_length {max_length} 下不含任何可训练的词元（行 {rows}）；它们需要 {needed}。这些行只耗时间，学不到东西。",
+    ),
+    "finding.length_none_left": (
+        "{count} of {total} rows keep no trained token at {max_length}; they need {needed}. Set max_length to {needed} (needs more memory), or shorten the texts.",
+        "{total} 行中有 {count} 行在 max_length {max_length} 下不含任何可训练的词元；它们需要 {needed}。请将 max_length 设为 {needed}（需要更多内存），或缩短文字。",
+    ),
+    "finding.lengths": (
+        "{tokens} tokens in {rows_audited} rows as the model reads them: {mean} a row on average, {longest} the longest.",
+        "按模型读取的方式，{rows_audited} 行共有 {tokens} 个词元：平均每行 {mean} 个，最长 {longest} 个。",
+    ),
+    "finding.audit_sample": (
+        "Token counts are from {audited} of {total} rows, chosen evenly over the file.",
+        "词元统计来自 {total} 行中均匀抽取的 {audited} 行。",
+    ),
+    "finding.audit_dropped": (
+        "ms-swift drops {count} more of {total} rows (rows {rows}) when it encodes them: {words}",
+        "ms-swift 在编码时还会丢弃 {total} 行中的 {count} 行（行 {rows}）：{words}",
+    ),
+    "finding.audit_nothing": (
+        "ms-swift itself keeps none of these rows: {words}",
+        "ms-swift 自身一行也不保留：{words}",
+    ),
+    "finding.audit_missing": (
+        "Tokens were not counted: {reason}",
+        "未统计词元：{reason}",
+    ),
+    "finding.end_not_trained": (
+        "The end mark of the answers is not trained in {count} of {total} rows: the model may not learn to stop.",
+        "{total} 行中有 {count} 行没有训练回答的结束标记：模型可能学不会停下来。",
+    ),
+    "finding.special_tokens": (
+        "Special tokens of this model stand in the text of {count} of {total} rows (rows {rows}): {words}. They become real marks. Take them out of the text.",
+        "{total} 行中有 {count} 行的文字里含有该模型的特殊词元（行 {rows}）：{words}。它们会变成真正的标记，请从文字中去掉。",
+    ),
+    "stage.look": (
+        "look",
+        "查看",
+    ),
+    "stage.scan": (
+        "read",
+        "读取",
+    ),
+    "stage.audit": (
+        "count tokens",
+        "统计词元",
+    ),
+    # the tab
+    "model": ("Count tokens with", "统计词元用的模型"),
+    "find_box": ("Find a data set", "查找数据集"),
+    "find": ("Words", "关键词"),
+    "find_info": ("In ms-swift's own list of data sets: a name, a language, a task", "在 ms-swift 自带的数据集列表中查找：名称、语言、任务"),
+    "subset": ("Subset", "子集"),
+    "split": ("Split", "划分"),
+    "ask_hub": ("What does it hold?", "查看子集"),
+    "subsets": ("It holds: {subsets}.", "包含：{subsets}。"),
+    "fetch": ("Download", "下载"),
+    "fetching": (
+        "Downloading {name}: the run on the right shows how far it is. Check it here once it is there.",
+        "正在下载 {name}：右侧的运行显示进度。完成后可在此检查。",
+    ),
+    "hub_incomplete": (
+        "{id} is here only in part. Press Download to go on with it; until then it cannot be used.",
+        "{id} 只下载了一部分。请点击“下载”继续；在此之前无法使用。",
+    ),
+    "rows_tab": ("Rows", "数据行"),
+    "tokens_tab": ("Tokens", "词元"),
+    "search": ("Search (Enter: next)", "搜索（回车：下一个）"),
+    "row_number": ("Row", "行号"),
+    "page": ("Rows {first}–{last} of {total}", "第 {first}–{last} 行，共 {total} 行"),
+    "page_open": ("Rows {first}–{last}", "第 {first}–{last} 行"),
+    "page_none": ("No rows here.", "这里没有数据行。"),
+    "searching": ("Searching", "正在搜索"),
+    "search_none": ("No further row holds this.", "没有其他行包含它。"),
+    "column.query": ("question", "问题"),
+    "column.response": ("answer", "回答"),
+    "column.system": ("system", "系统提示"),
+    "column.messages": ("conversation", "对话"),
+    "column.history": ("history", "历史"),
+    "column.rejected_response": ("rejected answer", "被拒回答"),
+    "column.label": ("good or bad", "好坏标记"),
+    "column.images": ("pictures", "图片"),
+    "column.tools": ("tools", "工具"),
+    "repairs": ("What can be mended in a copy", "可在副本中修正的问题"),
+    "mend": ("Write a mended copy", "生成修正后的副本"),
+    "mending": ("Writing the copy", "正在生成副本"),
+    "mend_none": ("Tick at least one repair.", "请至少勾选一项修正。"),
+    "mended": (
+        "Written: {path} ({rows} rows; {dropped} left out). The original is as it was.",
+        "已生成：{path}（{rows} 行，略去 {dropped} 行）。原文件未改动。",
+    ),
+    "fix.convert": ("Write it as UTF-8 JSON lines", "改写为 UTF-8 的 JSON Lines"),
+    "fix.join_ragged": ("Join the surplus fields of lines {rows} into the last column", "把第 {rows} 行多出的字段并入最后一列"),
+    "fix.drop_broken": ("Leave out lines that are no whole row ({rows})", "略去不完整的行（{rows}）"),
+    "fix.text_cells": ("Write numbers and dates as text", "把数字和日期写成文本"),
+    "fix.rename_columns": ("Give the columns the names ms-swift knows", "把列名改为 ms-swift 认识的名称"),
+    "fix.to_messages": ("Write every row as a conversation", "把每一行写成对话"),
+    "fix.to_preference": ("Write every row as a question with a chosen and a rejected answer", "把每一行写成带优选与被拒回答的问题"),
+    "fix.kto_labels": ("Write the labels as true and false", "把标签写成 true 和 false"),
+    "fix.lower_roles": ("Give the roles their usual names (rows {rows})", "把角色改为通常的名称（第 {rows} 行）"),
+    "fix.join_turns": ("Join two turns of one side (rows {rows})", "合并同一方的连续发言（第 {rows} 行）"),
+    "fix.trim_turns": ("Leave out turns without a partner (rows {rows})", "略去没有对应的发言（第 {rows} 行）"),
+    "fix.drop_duplicates": ("Leave out rows that repeat another ({count})", "略去重复的行（{count} 行）"),
+    "fix.neutral_tokens": ("Break control tokens inside the text (rows {rows})", "打断文本中的控制词元（第 {rows} 行）"),
+    "fix.drop_unusable": ("Leave out every row that teaches nothing", "略去所有学不到东西的行"),
+    "fix.drop": ("Leave out rows {rows}", "略去第 {rows} 行"),
+    "audit_all": ("Count the tokens of all rows (as a run)", "统计所有行的词元（作为一次运行）"),
+    "tokens_none": (
+        "Here you will see how long the rows are in tokens, and which of them are trained, once the check has counted them.",
+        "检查统计完词元后，这里会显示每行有多少词元、哪些会被训练。",
+    ),
+    "tokens_histogram": ("{rows} rows by length in tokens; the line is the limit of {max_length}", "{rows} 行按词元长度分布；竖线为上限 {max_length}"),
+    "tokens_total": ("Tokens in all", "词元总数"),
+    "tokens_mean": ("Mean of a row", "每行平均"),
+    "tokens_longest": ("Longest row", "最长的行"),
+    "tokens_over": ("Rows over the limit", "超过上限的行"),
+    "tokens_steps": ("Steps an epoch (16 rows each)", "每轮步数（每步 16 行）"),
+    "tokens_padding": ("Filling", "填充比例"),
+    "tokens_padding_value": ("{plain}; packed {packed}", "{plain}；打包后 {packed}"),
+    "tokens_legend": ("As the model sees them: what is trained is marked.", "模型看到的样子：被训练的部分已标出。"),
 }

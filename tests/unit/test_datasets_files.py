@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
+import tracemalloc
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 
 import pyarrow
 import pyarrow.parquet
 import pytest
+import zstandard
 
 from services.datasets.files import open_file, read_rows
 from services.datasets.rows import Fault, Row
@@ -57,7 +62,7 @@ def test_every_way_to_write_json_rows_is_read(tmp_path: Path, name: str, content
         ("a.jsonl", "{'q': 1}\n", "json_broken", 1),
         ("a.jsonl", '{"q": 1}\n5\n', "json_no_object", 2),
         ("a.jsonl", '{"q": 1}\n\n{"q": "cut', "json_cut", 3),
-        ("a.jsonl", '{"q": "caf\xe9"}\n'.encode("latin-1"), "not_utf8_unknown", 1),
+        ("a.jsonl", '{"q": "caf\xe9"}\n'.encode("latin-1"), "not_utf8", 1),
         ("a.json", '[{"q": 1}, {"q": "cut', "json_cut", 1),
         ("a.json", '[{"q": 1},\n{"q": 2}', "json_cut", 2),
         ("a.json", '[{"q": 1},]', "json_broken", 1),
@@ -151,3 +156,97 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
     seen = [file.fraction() for number, _ in file.rows() if number % 100_000 == 0]
     assert seen == sorted(seen)
     assert 0 < seen[0] < seen[-1] <= 1
+
+
+@pytest.mark.parametrize("kind", ["stream", "file"])
+def test_arrow_is_read_as_a_stream_and_as_a_file(tmp_path: Path, kind: str) -> None:
+    table = pyarrow.table({"query": ["a", "b"], "response": ["c", None]})
+    make = pyarrow.ipc.new_stream if kind == "stream" else pyarrow.ipc.new_file
+    with pyarrow.OSFile(str(tmp_path / "a.arrow"), "wb") as sink, make(sink, table.schema) as writer:
+        writer.write_table(table)
+    assert read(tmp_path / "a.arrow") == ([{"query": "a", "response": "c"}, {"query": "b", "response": None}], [])
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, zstandard.compress])
+def test_compressed_data_is_read_and_a_cut_one_says_so(tmp_path: Path, packed: Callable[[bytes], bytes]) -> None:
+    lines = b"".join(b'{"q": "%d %s"}\n' % (n, hashlib.sha256(b"%d" % n).hexdigest().encode()) for n in range(9_000))
+    whole = packed(lines)
+    assert len(read(written(tmp_path, "a.jsonl", whole))[0]) == 9_000
+    rows, faults = read(written(tmp_path, "b.jsonl", whole[: len(whole) // 2]))
+    assert 0 < len(rows) < 9_000
+    assert faults[-1].code in ("packed_broken", "json_cut")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("问题,回答\n什么？,九点。\n".encode("gb18030"), "GBK"),
+        ("问,答\n在吗,在\n".encode("gb18030"), "GBK"),
+        ("q,a\nwas?,schöner Tag\n".encode("cp1252"), "Windows-1252"),
+        ("q,a\nwhat?,“this”\n".encode("cp1252"), "Windows-1252"),
+        ("q,a\n什么,九点\n".encode("utf-16"), "UTF-16"),
+        ("question,answer\nwhat,that\n".encode("utf-16-le"), "UTF-16"),
+        ("question,answer\nwhat,that\n".encode("utf-16-be"), "UTF-16"),
+    ],
+)
+def test_other_encodings_are_named_and_read(tmp_path: Path, content: bytes, encoding: str) -> None:
+    rows, faults = read(written(tmp_path, "a.csv", content))
+    assert [(fault.code, fault.values["encoding"]) for fault in faults] == [("not_utf8", encoding)]
+    assert len(rows) == 1 and "\ufffd" not in str(rows)
+
+
+def test_one_bad_byte_in_a_file_of_utf_8_is_told_with_its_line_and_no_other_row_suffers(tmp_path: Path) -> None:
+    rows, faults = read(written(tmp_path, "a.csv", "q,a\n什么,一\nx,é\ny,".encode() + b"\xe9\n" + "z,二\n".encode()))
+    assert [(fault.code, fault.line) for fault in faults] == [("not_utf8_unknown", 4)]
+    assert [row["a"] for row in rows] == ["一", "é", "二"]
+    rows, faults = read(written(tmp_path, "a.txt", b"one\n\xff\nthree\n"))
+    assert ([row["text"] for row in rows], faults[0].line) == (["one", "three"], 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "by_columns"),
+    [
+        ('{"query": ["a", "b"], "response": ["c", "d"]}', True),
+        ('{\n "query": ["a", "b"],\n "response": ["c", "d"]\n}', True),
+        ('{"query": {"0": "a", "1": "b"}, "response": {"0": "c", "1": "d"}}', True),
+        ('{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]}', False),
+        ('{"query": ["a", "b"], "response": ["c"]}', False),
+        ('{"query": ["a"], "response": ["c"]}\n{"query": ["a"], "response": ["c"]}', False),
+        ('{"query": ["a", "b"]}', False),
+    ],
+)
+def test_json_by_columns_is_told_from_rows(tmp_path: Path, content: str, by_columns: bool) -> None:
+    rows, faults = read(written(tmp_path, "a.json", content))
+    assert ([fault.code for fault in faults] == ["json_columns"]) == by_columns
+    if by_columns:
+        assert rows == [{"query": "a", "response": "c"}, {"query": "b", "response": "d"}]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.txt"])
+def test_a_line_without_end_is_no_reason_to_fill_the_memory(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("json_rows", "csv_rows", "text_rows"):
+        monkeypatch.setattr(f"services.datasets.{module}.LONGEST_LINE", 1 << 16)
+    bomb = gzip.compress(b'{"q": "' + b"x" * (1 << 20))
+    _, faults = read(written(tmp_path, name, b"q,a\n" + b"x" * (1 << 20) if name == "a.csv" else bomb))
+    assert [fault.code for fault in faults] == ["line_too_long"]
+
+
+def test_a_small_file_that_unpacks_to_a_lot_is_read_in_little_memory(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", gzip.compress(b'{"query": "q", "response": "a"}\n' * 500_000))
+    assert path.stat().st_size < 100_000
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in islice(open_file(path).rows(), 100_000))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 100_000 and peak < 8_000_000
+
+
+def test_a_broken_line_of_json_in_another_encoding_costs_no_other_row(tmp_path: Path) -> None:
+    text = '{"q": "什么时候"}\n{broken\n{"q": "九点钟"}\n'
+    rows, faults = read(written(tmp_path, "a.jsonl", text.encode("gb18030")))
+    assert rows == [{"q": "什么时候"}, {"q": "九点钟"}]
+    assert [fault.code for fault in faults] == ["not_utf8", "json_broken"]

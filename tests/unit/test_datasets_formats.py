@@ -33,7 +33,7 @@ def test_names_ms_swift_knows_need_no_setting(columns: str, name: str, mapping: 
             {"Instruction": "instruction", "Input": "input", "Output": "output"},
         ),
         ("question, answer", "columns_spelling", {" answer": "answer"}),
-        ("问题,回答", "columns_translated", {"问题": "question", "回答": "answer"}),
+        ("问题,回答", "columns_translated", {"问题": "query", "回答": "response"}),
         ("user,assistant", "columns_translated", {"user": "query", "assistant": "response"}),
         ("question,answer,text", "columns_chosen", {"question": "query", "answer": "response"}),
         ("problem,solution,answer", "columns_chosen", {"problem": "query", "solution": "response"}),

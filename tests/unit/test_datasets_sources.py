@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from services.datasets import hub
 from services.datasets.sources import argument_for, parse_source
 from services.datasets.uploads import keep_upload, safe_name
 from services.errors import Failed, Refused
@@ -79,9 +81,84 @@ def test_what_looks_like_a_file_never_becomes_a_hub_id(
 def test_a_folder_that_exists_wins_over_a_hub_id(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     a_file(settings, "owner/name/train.jsonl")
     monkeypatch.chdir(settings.home)
+    source = parse_source("owner/name#3", settings)
+    assert (source.kind, source.path, source.count) == ("file", settings.home / "owner/name", 3)
+    assert argument_for(source, settings) == f"{settings.home}/owner/name#3"
+
+
+@pytest.mark.parametrize("name", ["self-cognition", "odd [name]", "has_infos"])
+def test_a_folder_that_ms_swift_would_change_or_misread_is_given_as_a_folder_of_links(
+    settings: Settings, name: str
+) -> None:
+    train = a_file(settings, f"{name}/train.jsonl")
+    a_file(settings, f"{name}/notes.json")
+    if name == "has_infos":
+        a_file(settings, f"{name}/dataset_infos.json")
+    source = parse_source(str(settings.home / name), settings)
+    given = Path(argument_for(source, settings))
+    assert given.parent == settings.cache / "links"
+    assert [(link.name, link.resolve()) for link in given.iterdir()] == [("data-00001.jsonl", train)]
+    assert argument_for(source, settings) == str(given)
+
+
+def test_a_folder_with_a_link_to_a_place_that_may_not_be_read_is_not_found(settings: Settings) -> None:
+    closed = settings.home / "closed"
+    a_file(settings, "closed/secret.jsonl")
+    (settings.home / "open").mkdir()
+    (settings.home / "open" / "train.jsonl").symlink_to(closed / "secret.jsonl")
+    narrow = replace(settings, roots=((settings.home / "open").resolve(),))
     with pytest.raises(Refused) as refused:
-        parse_source("owner/name", settings)
-    assert refused.value.code == "dataset_is_folder"
+        parse_source(str(settings.home / "open"), narrow)
+    assert refused.value.code == "dataset_not_found"
+
+
+def test_the_sample_can_be_taken_in_part(settings: Settings) -> None:
+    source = parse_source("sample#30", settings)
+    assert (source.kind, source.count) == ("sample", 30)
+    with pytest.raises(Refused) as refused:
+        parse_source("sample#0", settings)
+    assert refused.value.code == "dataset_count"
+
+
+def a_copy(settings: Settings, text: str, *, complete: bool) -> Path:
+    named = hub.parse_hub_id(text)
+    assert named is not None
+    folder = named.folder(settings)
+    folder.mkdir(parents=True)
+    (folder / "data.jsonl").write_text("{}\n" if complete else "{")
+    files = (hub.RemoteFile("train.jsonl", 3, name="data.jsonl"),)
+    manifest = hub.Manifest(named.hub, named.id, named.subset, named.split, "main", files, complete)
+    hub.write_manifest(folder, manifest)
+    return folder / "data.jsonl"
+
+
+def test_a_whole_downloaded_copy_is_read_instead_of_the_hub(settings: Settings) -> None:
+    copy = a_copy(settings, "hf::owner/name", complete=True)
+    source = parse_source("hf::owner/name#5", settings)
+    assert (source.kind, source.path) == ("hub", copy)
+    assert argument_for(source, settings) == f"{copy}#5"
+    assert argument_for(parse_source("owner/name", settings), settings) == "owner/name"
+
+
+def test_a_torn_copy_is_not_used(settings: Settings) -> None:
+    a_copy(settings, "owner/name", complete=False)
+    with pytest.raises(Refused) as refused:
+        argument_for(parse_source("owner/name", settings), settings)
+    assert refused.value.code == "dataset_incomplete"
+
+
+def test_ms_swift_reads_its_own_data_sets_in_its_own_way_even_when_a_copy_is_here(settings: Settings) -> None:
+    a_copy(settings, "swift/self-cognition", complete=True)
+    assert argument_for(parse_source("swift/self-cognition", settings), settings) == "swift/self-cognition"
+
+
+def test_another_split_than_train_needs_a_copy(settings: Settings) -> None:
+    text = "owner/name:default:test"
+    with pytest.raises(Refused) as refused:
+        argument_for(parse_source(text, settings), settings)
+    assert refused.value.code == "dataset_split_needs_download"
+    copy = a_copy(settings, text, complete=True)
+    assert argument_for(parse_source(text, settings), settings) == str(copy)
 
 
 @pytest.mark.parametrize(
@@ -146,3 +223,10 @@ def test_an_upload_that_cannot_be_kept_says_why_and_leaves_nothing(settings: Set
 )  # fmt: skip
 def test_an_uploads_name_is_only_ever_a_name(original: str, safe: str) -> None:
     assert safe_name(original) == safe
+
+
+def test_a_second_compressed_upload_of_one_name_keeps_both_its_endings(settings: Settings, tmp_path: Path) -> None:
+    for text in ("one", "two"):
+        (tmp_path / text).write_text(text)
+    names = [keep_upload(tmp_path / text, "rows.jsonl.gz", settings).name for text in ("one", "two")]
+    assert names == ["rows.jsonl.gz", "rows-2.jsonl.gz"]

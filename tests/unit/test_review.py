@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, active_count
 
 import pytest
 
 from services.datasets import review as reviews
+from services.datasets.audited import Outcome
+from services.datasets.check import Checked
 from services.datasets.review import review
+from services.datasets.scan import Stopped
 from services.datasets.sources import Source
 from services.settings import Settings
 
@@ -56,3 +62,34 @@ def test_leaving_the_page_ends_the_check(tmp_path: Path, monkeypatch: pytest.Mon
     next(steps)
     steps.close()  # type: ignore[attr-defined]
     assert active_count() == before
+
+
+def test_the_last_stage_shows_how_far_it_is_with_the_report_of_all_rows_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reviews, "EVERY_S", 0.01)
+    path = tmp_path / "a.jsonl"
+    path.write_text(ROW * 30)
+
+    def finish(checked: Checked, /, *, progress: Callable[[str, float], None], stop: Callable[[], bool]) -> Outcome:
+        for tenth in range(1, 11):
+            progress("audit", tenth / 10)
+            time.sleep(0.01)
+        return Outcome(replace(checked.report, usable=7))
+
+    steps = list(review(Source("file", str(path), path), settings(tmp_path), Event(), finish=finish))
+    counting = [step for step in steps if step.stage == "audit" and not step.done]
+    assert counting and all(step.report.rows == 30 and step.checked for step in counting)
+    assert 0 < max(step.part for step in counting) <= 1
+    assert steps[-1].done and steps[-1].report.usable == 7
+
+
+def test_stopping_the_last_stage_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reviews, "EVERY_S", 0.01)
+    path = tmp_path / "a.jsonl"
+    path.write_text(ROW * 30)
+    def finish(checked: Checked, /, *, progress: Callable[[str, float], None], stop: Callable[[], bool]) -> Outcome:
+        raise Stopped
+
+    *_, last = review(Source("file", str(path), path), settings(tmp_path), Event(), finish=finish)
+    assert last.done and last.audit is None and last.report.rows == 30
