@@ -4,7 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
 .SILENT:
-.PHONY: help run install starter test check bench moved
+.PHONY: help run install starter test test-cluster check bench moved
 MAKEFLAGS += --no-builtin-rules
 export HOST PORT PYTHON
 
@@ -16,6 +16,7 @@ help:
 	echo '              HOST=0.0.0.0 PORT=7860 SHARE=1 TUNEDESK_LANG=zh'
 	echo 'make install  set up .venv and the starter model only; PYTHON=python3.12 picks the interpreter'
 	echo 'make test     every test, with its time by part'
+	echo 'make test-cluster  two hosts and a Slurm of their own on this machine; needs root on Linux'
 	echo 'make check    linter, types, import rules and unit tests'
 	echo 'make bench    what TuneDesk costs: start, memory, idle, beside a training run'
 
@@ -27,9 +28,14 @@ install: .venv/installed starter
 
 starter: .venv/installed
 	$(python) -P -m services.models.starter
+	$(python) -P -m services.swift.read_arguments --help-to-cache 2>> .venv/install.log \
+	  || echo 'Note: the help of ms-swift could not be read (.venv/install.log says why); TuneDesk has its own for the form.'
 
 test: .venv/installed-dev starter
 	$(python) -m tests
+
+test-cluster: .venv/installed-dev
+	$(python) -m tests.cluster
 
 check: .venv/installed-dev
 	$(python) -m ruff check .
