@@ -9,12 +9,11 @@ from typing import Any
 
 import gradio as gr
 
-from gui.chat_view import ENGINES, messages, model_choices, model_label, status_html
-from gui.words import PRIVATE, card, error_card, lang_of, t
+from gui.chat_view import ENGINES, messages, model_choices, status_html
+from gui.words import PRIVATE, card, error_card, lang_of, model_label, t
 from services.bootstrap import Services
-from services.chat import client, loaded
+from services.chat import loaded, server
 from services.chat.conversation import Conversation, growing
-from services.chat.server import base_url
 from services.errors import TuneDeskError
 from services.runs.folder import Record, RunState
 from services.specs import STARTER, ServeSpec
@@ -68,13 +67,13 @@ class ChatTab:
 
 def chat_tab(services: Services, tick: gr.Timer) -> ChatTab:
     """Lay out the tab and connect it; ``tick`` keeps its status true."""
-    tab = _layout()
+    tab = _layout(services)
     _wire_loading(tab, services, tick)
     _wire_talking(tab, services)
     return tab
 
 
-def _layout() -> ChatTab:
+def _layout(services: Services) -> ChatTab:
     with gr.Row(elem_id="chat"):
         with gr.Column(scale=2, min_width=300, elem_id="chat-form"):
             with gr.Group():
@@ -92,12 +91,15 @@ def _layout() -> ChatTab:
                 load = gr.Button(t("chat.load"), variant="primary", elem_id="chat-load", min_width=120)
                 unload = gr.Button(t("chat.unload"), interactive=False, elem_id="chat-unload", min_width=90)
             refused = gr.HTML(elem_id="chat-refused", padding=False)
+            if services.settings.vllm_python is None:  # its choice is disabled: gui/choices.py
+                gr.Markdown(t("error.vllm_missing"), elem_id="chat-vllm-reason", elem_classes="td-small")
             settings = _settings()
         with gr.Column(scale=5, min_width=400, elem_id="chat-talk"):
             status = gr.HTML(elem_id="chat-status", padding=False)
             window = gr.Chatbot(
                 show_label=False, container=False, height="100%", layout="bubble", sanitize_html=True, allow_tags=False,
                 latex_delimiters=LATEX, buttons=["copy"], placeholder=t("chat.placeholder"), feedback_options=None,
+                group_consecutive_messages=False,
                 elem_id="chat-window",
             )  # fmt: skip
             notice = gr.HTML(elem_id="chat-notice", padding=False)
@@ -181,7 +183,7 @@ def _wire_talking(tab: ChatTab, services: Services) -> None:
         else:
             options = _options(system, temperature, top_p, max_tokens)
             yield {tab.question: ""}
-            yield from _answer(tab, record, talk.asked(question, model_label(record)), options, lang)
+            yield from _answer(tab, services, record, talk.asked(question, model_label(record, lang)), options, lang)
 
     def on_retry(
         talk: Conversation, shown: Shown, system: str, temperature: float, top_p: float, max_tokens: int | None,
@@ -191,8 +193,8 @@ def _wire_talking(tab: ChatTab, services: Services) -> None:
         if record is None or not talk.exchanges:
             yield {tab.notice: card("note", say("chat.not_ready", lang))}
         else:
-            again = talk.without_last().asked(talk.exchanges[-1].question, model_label(record))
-            yield from _answer(tab, record, again, _options(system, temperature, top_p, max_tokens), lang)
+            again = talk.without_last().asked(talk.exchanges[-1].question, model_label(record, lang))
+            yield from _answer(tab, services, record, again, _options(system, temperature, top_p, max_tokens), lang)
 
     def on_stop(stopping: Event | None) -> None:
         if stopping is not None:
@@ -220,7 +222,7 @@ def _options(system: str, temperature: float, top_p: float, max_tokens: int | No
 
 
 def _answer(
-    tab: ChatTab, record: Record, talk: Conversation, options: dict[str, Any], lang: str
+    tab: ChatTab, services: Services, record: Record, talk: Conversation, options: dict[str, Any], lang: str
 ) -> Iterator[dict[Any, Any]]:
     """Ask, show the answer as it grows, and whatever happens end with a page that can be asked again."""
     stop, notice = Event(), ""
@@ -229,7 +231,7 @@ def _answer(
         tab.send: gr.Button(visible=False), tab.stop: gr.Button(visible=True),
         tab.retry: gr.Button(interactive=False), tab.clear: gr.Button(interactive=False),
     }  # fmt: skip
-    deltas = client.stream(base_url(record), record.id, talk.history(), stop=stop, **options)
+    deltas = server.ask(services.runs, record, talk.history(), stop=stop, **options)
     try:
         for written in growing(deltas):
             talk = talk.answered(written)
@@ -237,7 +239,8 @@ def _answer(
         if not talk.exchanges[-1].written and not stop.is_set():
             notice = card("note", say("chat.empty_answer", lang))
     except TuneDeskError as error:
-        notice = error_card(error, lang)
+        unloaded = error.code == "chat_unloaded"  # by a person: no accident
+        notice = card("note", explain(error, lang)) if unloaded else error_card(error, lang)
     finally:
         stop.set()  # a page that was closed reads no further
     yield {

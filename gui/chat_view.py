@@ -8,11 +8,12 @@ from html import escape
 from typing import Any
 
 from gui.charts import progress_bar
-from gui.words import card, note
+from gui.words import card, model_label, note
 from services.bootstrap import Services
 from services.chat import loaded
 from services.chat.conversation import Conversation
 from services.errors import TuneDeskError
+from services.runs.diagnosis import failure
 from services.runs.folder import Record, RunState
 from services.specs import STARTER
 from services.text import say
@@ -32,22 +33,17 @@ def model_choices(services: Services, lang: str) -> list[tuple[str, str]]:
         if offer.value == STARTER:
             return say("training.starter", lang)
         if offer.step is None:
-            return say("chat.merged", lang, name=offer.name)
+            return offer.name
         return say("chat.checkpoint", lang, name=offer.name, step=offer.step)
 
     return [(label(offer), offer.value) for offer in loaded.offers(services.runs)]
-
-
-def model_label(record: Record) -> str:
-    """What answers, as the server's record has it."""
-    return str(record.about.get("model") or record.name)
 
 
 def status_html(services: Services, record: Record | None, lang: str) -> str:
     """Which model answers, or what is happening to it, or why there is none."""
     if record is None or record.state is RunState.STOPPED or record.state is RunState.SUCCEEDED:
         return note("chat.nothing", lang)
-    model, engine = model_label(record), ENGINES.get(str(record.about.get("engine")), "")
+    model, engine = model_label(record, lang), ENGINES.get(str(record.about.get("engine")), "")
     if record.state is RunState.READY:
         told = say("chat.ready", lang, engine=engine, address=f"127.0.0.1:{record.port}")
         name = f'<i class="td-dot"></i><strong>{escape(model)}</strong>'
@@ -62,14 +58,14 @@ def status_html(services: Services, record: Record | None, lang: str) -> str:
 
 
 def _failure(services: Services, record: Record, lang: str) -> str:
-    error = record.error or {"code": "exited", "values": {"exit_code": record.exit_code}}
-    why = say(f"runs.failure.{error['code']}", lang, **error["values"])
+    why = failure(record)
     try:
         tail = services.runs.snapshot(record.id).log_tail
     except TuneDeskError:  # deleted meanwhile
         tail = ""
-    text = say("chat.failed", lang, model=model_label(record)) + "\n" + why
-    return card("error", text, "\n".join(tail.rstrip().split("\n")[-LOG_LINES:]))
+    key = "chat.failed" if record.ready_at is None else "chat.ended"
+    text = say(key, lang, model=model_label(record, lang)) + "\n" + (say(why, lang, **why.values) if why else "")
+    return card("error", text, "\n".join(tail.rstrip().split("\n")[-LOG_LINES:]), lang)
 
 
 def messages(talk: Conversation, lang: str, *, writing: bool = False) -> list[dict[str, Any]]:

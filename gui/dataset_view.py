@@ -20,12 +20,25 @@ def verdict_html(report: Report, lang: str) -> str:
     lines = [say(f"dataset.verdict.{report.verdict}", lang)]
     if report.rows:
         lines.append(say("dataset.summary", lang, usable=f"{report.usable:,}", rows=f"{report.rows:,}"))
-    if report.verdict == "blocked" and report.after_fix:
-        lines.append(say("dataset.after_fix", lang, after_fix=f"{report.after_fix:,}"))
+    if report.verdict == "blocked" and report.after_fix.usable:
+        lines.append(say("dataset.after_fix", lang, after_fix=f"{report.after_fix.usable:,}"))
     if report.mapping:
         pairs = ", ".join(f"{column} → {_role(role, lang)}" for column, role in report.mapping.items())
         lines.append(say("dataset.mapping", lang, mapping=pairs))
     return f'<div class="td-verdict">{card(KINDS[report.verdict], chr(10).join(lines))}</div>'
+
+
+def repairs(report: Report, lang: str) -> list[tuple[str, str]]:
+    """What can be mended in a copy, as choices: the sentence, and the repair's code."""
+    found: dict[str, str] = {}
+    for finding in report.findings:
+        fix = finding.fix
+        if fix is None or fix in found:
+            continue
+        kind = "drop" if fix.startswith("drop:") else fix
+        rows = finding.gaps()["rows"] or finding.gaps()["lines"] or "–"
+        found[fix] = say(f"dataset.fix.{kind}", lang, rows=rows, count=finding.count)
+    return [(sentence, fix) for fix, sentence in found.items()]
 
 
 def findings_html(report: Report, lang: str) -> str:
@@ -68,23 +81,25 @@ def _row(preview: Preview, lang: str) -> str:
 def _turns(preview: Preview, lang: str) -> str:
     if not preview.turns:
         label = escape(say("dataset.raw", lang))
-        return f'<div class="td-turn"><span class="td-role">{label}</span>{_text(preview.raw, lang)}</div>'
-    html = "".join(_turn(turn, lang) for turn in preview.turns[:TURNS_SHOWN])
+        return f'<div class="td-turn"><span class="td-role">{label}</span>{text_html(preview.raw, lang)}</div>'
+    html = "".join(turn_html(turn, lang) for turn in preview.turns[:TURNS_SHOWN])
     left = len(preview.turns) - TURNS_SHOWN
     if left > 0:
         html += f'<div class="td-turn td-muted">{escape(say("dataset.more_turns", lang, count=left))}</div>'
     return html
 
 
-def _turn(turn: Turn, lang: str) -> str:
+def turn_html(turn: Turn, lang: str) -> str:
+    """One turn, with who says it."""
     kind = turn.role if f"dataset.role.{turn.role}" in WORDS else "other"
     return (
         f'<div class="td-turn td-by-{kind}"><span class="td-role">{escape(_role(turn.role, lang))}</span>'
-        f"{_text(turn.content, lang)}</div>"
+        f"{text_html(turn.content, lang)}</div>"
     )
 
 
-def _text(text: str, lang: str) -> str:
+def text_html(text: str, lang: str) -> str:
+    """A text as it stands; of a long one the beginning, the rest a click away."""
     if not text.strip():
         return f'<div class="td-said td-muted">{escape(say("dataset.no_text", lang))}</div>'
     start = "\n".join(text[:SHORT_CHARS].split("\n")[:SHORT_LINES])

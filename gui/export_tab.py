@@ -31,6 +31,7 @@ class ExportTab:
 def export_tab(services: Services) -> ExportTab:
     """Lay out the tab; ``wire`` connects it."""
     choices = adapter_choices(services)
+    gr.Markdown(t("export.about"), elem_id="export-about", elem_classes="td-small")
     with gr.Group():
         adapter = gr.Dropdown(
             choices, value=None, label=t("export.adapter"), info=t("export.adapter_info"), allow_custom_value=True,
@@ -56,7 +57,7 @@ def wire(tab: ExportTab, services: Services, runs: gr.Radio) -> None:
     def on_merge(adapter: str | None, base: str, name: str, request: gr.Request) -> tuple[Any, Any]:
         lang = lang_of(request)
         if not adapter:
-            return card("note", say("export.empty", lang)), gr.skip()
+            return _none_chosen(services, lang), gr.skip()
         try:
             record = services.merges.start(MergeSpec(adapter=adapter, base=base.strip() or None, name=name))
         except TuneDeskError as error:
@@ -72,13 +73,17 @@ def wire(tab: ExportTab, services: Services, runs: gr.Radio) -> None:
 def look(services: Services, adapter: str | None, base: str, name: str, lang: str) -> tuple[str, str]:
     """The command, or why it cannot run."""
     if not adapter:
-        return "", card("note", say("export.empty", lang))
+        return "", _none_chosen(services, lang)
     try:
         plan, model = services.merges.prepare(MergeSpec(adapter=adapter, base=base.strip() or None, name=name))
     except TuneDeskError as error:
         return "", error_card(error, lang)
     summary = say("export.will_merge", lang, adapter=model.label, base=model.source.model, folder=plan.output_dir)
     return str(plan), card("note", summary)
+
+
+def _none_chosen(services: Services, lang: str) -> str:
+    return card("note", say("export.choose" if adapter_choices(services) else "export.empty", lang))
 
 
 def adapter_choices(services: Services) -> list[tuple[str, str]]:

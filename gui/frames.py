@@ -1,4 +1,4 @@
-"""A script that runs before Gradio's own and keeps the page from being drawn all the time: see assets/frames.js."""
+"""The scripts that run before Gradio's own: see assets/*.js."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ class FewFrames:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.script = b"<head><script>" + (ASSETS / "frames.js").read_bytes() + b"</script>"
+        scripts = [path.read_bytes() for path in sorted(ASSETS.glob("*.js"))]
+        self.script = b"<head><script>" + b"".join(scripts) + b"</script>"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET" or scope["path"] != "/":

@@ -10,6 +10,8 @@ from typing import Any
 import gradio as gr
 
 from gui.charts import meter
+from gui.run_header import ICONS
+from gui.words import run_name
 from services.bootstrap import Services
 from services.errors import TuneDeskError
 from services.runs.folder import Record, RunState
@@ -18,10 +20,6 @@ from services.units import human_bytes
 
 MACHINE_EVERY_S = 3.0
 RUNS_SHOWN = 100
-ICONS = {
-    RunState.QUEUED: "○", RunState.STARTING: "◔", RunState.RUNNING: "●", RunState.READY: "●", RunState.STOPPING: "◑",
-    RunState.SUCCEEDED: "✓", RunState.FAILED: "✗", RunState.STOPPED: "■", RunState.LOST: "?",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class Sidebar:
     machine: str = ""
     machine_at: float = 0.0
     runs: tuple[tuple[str, str], ...] = ()
+    older: int = 0
+    """Runs that the list has no room for."""
 
 
 def refresh_sidebar(services: Services, seen: Sidebar, run_id: str | None, lang: str) -> list[Any]:
@@ -42,16 +42,23 @@ def refresh_sidebar(services: Services, seen: Sidebar, run_id: str | None, lang:
         html = machine_html(services, lang)
         updates = [gr.skip() if html == seen.machine else html]
         seen = replace(seen, machine=html, machine_at=now)
-    records = services.runs.list()[:RUNS_SHOWN]
+    everything = services.runs.list()
+    records, older = everything[:RUNS_SHOWN], len(everything[RUNS_SHOWN:])
     choices = tuple((run_label(services, record, lang), record.id) for record in records)
-    if choices == seen.runs and not first:
+    if (choices, older) == (seen.runs, seen.older) and not first:
         return [*updates, gr.skip(), gr.skip(), seen]
     known = {record.id for record in records}
     radio = gr.Radio(choices=list(choices), value=run_id if run_id in known else first_run(records))
     if run_id in known and not first:  # another may have been chosen meanwhile: leave the choice alone
         radio = gr.Radio(choices=list(choices))
-    empty = "" if choices else f'<div class="td-empty">{escape(say("runs.none", lang))}</div>'
-    return [*updates, radio, empty, replace(seen, runs=choices)]
+    return [*updates, radio, _beside_list(len(choices), older, lang), replace(seen, runs=choices, older=older)]
+
+
+def _beside_list(shown: int, older: int, lang: str) -> str:
+    """What stands below the list: that there are no runs, or how many more there are."""
+    if not shown:
+        return f'<div class="td-empty">{escape(say("runs.none", lang))}</div>'
+    return f'<div class="td-older">{escape(say("runs.older", lang, count=older))}</div>' if older else ""
 
 
 def selected(services: Services, run_id: str, lang: str) -> gr.Radio:
@@ -69,7 +76,7 @@ def run_label(services: Services, record: Record, lang: str) -> str:
         except TuneDeskError:
             fraction = None
         state = f"{fraction:.0%}" if fraction is not None else state
-    return f"{ICONS[record.state]} {record.name} · {state}"
+    return f"{ICONS[record.state]} {run_name(record, lang)} · {state}"
 
 
 def first_run(records: list[Record]) -> str | None:

@@ -13,6 +13,8 @@ from typing import Any
 import gradio as gr
 
 from services.errors import TuneDeskError
+from services.runs.folder import Record
+from services.specs import STARTER
 from services.text import WORDS, explain, say
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "show_progress_on": []}
@@ -46,17 +48,32 @@ def lang_of(request: gr.Request | None) -> str:
     return "zh" if header.strip().lower().startswith("zh") else "en"
 
 
-def card(kind: str, text: str, details: str = "") -> str:
+def card(kind: str, text: str, details: str = "", lang: str = "en") -> str:
     """A message as HTML: ``kind`` is error, warning, ok or note; the details are folded."""
     lines = "<br>".join(escape(line) for line in text.split("\n"))
-    folded = f"<details><summary>{escape('…')}</summary><pre>{escape(details)}</pre></details>" if details else ""
+    title = escape(say("window.details", lang))
+    folded = f"<details><summary>{title}</summary><pre>{escape(details)}</pre></details>" if details else ""
     role = "alert" if kind == "error" else "status"
     return f'<div class="td-card td-{kind}" role="{role}">{lines}{folded}</div>'
 
 
 def error_card(error: TuneDeskError, lang: str) -> str:
     """What happened, why, and what to do next."""
-    return card("error", explain(error, lang), error.details)
+    return card("error", explain(error, lang), error.details, lang)
+
+
+def run_name(record: Record, lang: str) -> str:
+    """What a run is called wherever it is shown: by its own name, a chat server by its model's."""
+    return say("runs.chat_with", lang, model=model_label(record, lang)) if record.kind == "serve" else record.name
+
+
+def model_label(record: Record, lang: str) -> str:
+    """The model that a chat server serves, as the list of models calls it."""
+    label = str(record.about.get("model") or record.name)
+    name, checkpoint, step = label.rpartition(":checkpoint-")
+    if label == STARTER:
+        return say("training.starter", lang)
+    return say("chat.checkpoint", lang, name=name, step=step) if checkpoint else label
 
 
 def note(key: str, lang: str, **values: object) -> str:

@@ -7,7 +7,20 @@ Services return codes and values, and whoever shows them calls ``say``.
 from __future__ import annotations
 
 from services.errors import Key, TuneDeskError
-from services.text import chat, cli, dataset, errors, export, runs, training, window
+from services.text import (
+    chat,
+    cli,
+    dataset,
+    errors,
+    export,
+    field,
+    importing,
+    planning,
+    runs,
+    targets,
+    training,
+    window,
+)
 
 LANGUAGES = ("en", "zh")
 
@@ -19,7 +32,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "dataset": dataset.WORDS,
         "error": errors.WORDS,
         "export": export.WORDS,
+        "field": field.WORDS,
+        "planning": planning.WORDS,
+        "importing": importing.WORDS,
         "runs": runs.WORDS,
+        "targets": targets.WORDS,
         "training": training.WORDS,
         "window": window.WORDS,
     }.items()

@@ -7,7 +7,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "入门模型、您的运行、文件夹或模型 ID（Hugging Face 请写 hf::…）",
     ),
     "checkpoint": ("{name} · step {step}", "{name} · 第 {step} 步"),
-    "merged": ("{name} · merged", "{name} · 已合并"),
     "engine": ("Engine", "推理引擎"),
     "tensor_parallel": ("Tensor parallel size", "张量并行数"),
     "tensor_parallel_info": (
@@ -47,6 +46,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "{model} 已不再加载：它的服务进程已经消失。点击“加载模型”即可重新加载。",
     ),
     "failed": ("{model} could not be loaded.", "无法加载 {model}。"),
+    "ended": ("{model} answers no more.", "{model} 不再回答。"),
     "choose_model": ("Choose a model first, or type a folder or a hub id.", "请先选择模型，或输入文件夹或模型 ID。"),
     "not_ready": (
         "No model is ready to answer. Choose one, press “Load model” and wait until it is ready; what you typed is kept.",

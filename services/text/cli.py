@@ -21,10 +21,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "运行会脱离此终端继续进行。停止它请执行：tunedesk stop {id}",
     ),
     "deleted": ("{name} was deleted; that freed {mb} MB.", "已删除 {name}，释放了 {mb} MB。"),
+    "deleted_kept": ("What it made stays in {path}", "它生成的内容保留在 {path}"),
+    "no_plan": ("(what ran is not known: its plan.json is missing or damaged)", "（无法得知运行的命令：plan.json 缺失或损坏）"),
     "serving": (
         "{model} answers at {url}. Stop it with: tunedesk stop {run}",
         "{model} 已在 {url} 提供服务。停止它请执行：tunedesk stop {run}",
     ),
+    "import_default": ("(the default)", "（默认值）"),
+    "import_translated": ("translated: {old} → {new}. {why}", "已转换：{old} → {new}。{why}"),
+    "import_refused": ("not taken: {flag}. {why}", "未采用：{flag}。{why}"),
+    "import_note": ("note: {note}", "说明：{note}"),
     "starter_downloading": (
         "Downloading the starter model: {done} of {total} MB",
         "正在下载入门模型：{done} / {total} MB",

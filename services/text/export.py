@@ -14,10 +14,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "name": ("Name of the merged model", "合并后模型的名称"),
     "name_info": ("Leave empty for a name made from the run's", "留空则根据运行名称自动命名"),
     "merge": ("Merge", "合并"),
+    "about": (
+        "A LoRA training makes a small adapter that works only together with its base model. Merging puts what it learned "
+        "into a model of its own, which can be chatted with, trained further and copied anywhere.",
+        "LoRA 训练得到的是一个小的适配器，只能与基础模型一起使用。合并会把学到的内容写成一个独立的模型，"
+        "可以用来对话、继续训练，或复制到任何地方。",
+    ),
+    "choose": ("Choose an adapter above: the checkpoints of your LoRA runs are listed.", "请在上方选择适配器：已列出您的 LoRA 运行的检查点。"),
     "empty": (
-        "Merging puts what a LoRA has learned into the model itself. Choose an adapter above; a finished LoRA run "
-        "offers its checkpoints here.",
-        "合并会把 LoRA 学到的内容写进模型本身。请在上方选择适配器；完成的 LoRA 运行会在这里列出它的检查点。",
+        "There is nothing to merge yet. Train something with LoRA first, in the Training tab; its checkpoints are then "
+        "listed above.",
+        "还没有可以合并的内容。请先在“训练”页用 LoRA 训练；之后它的检查点会列在上方。",
     ),
     "will_merge": (
         "{adapter} is merged into {base}.\nThe new model goes to {folder}; it is checked against base and adapter "

@@ -36,6 +36,15 @@ WORDS: dict[str, tuple[str, str]] = {
         "Port {wanted} is taken by another program, so TuneDesk uses {port}.",
         "端口 {wanted} 已被其他程序占用，TuneDesk 改用 {port}。",
     ),
+    "open_already": (
+        "TuneDesk is open already, at {address}. This is a second window over the same runs, on port {port}.",
+        "TuneDesk 已经打开：{address}。这是第二个窗口，使用相同的运行，端口为 {port}。",
+    ),
+    "away": (
+        "TuneDesk does not answer: it was ended, or the connection to it is lost. Runs go on; nothing can be pressed until "
+        "it is back. To start it again: make run.",
+        "TuneDesk 没有响应：它已退出，或与它的连接已断开。运行会继续；在它恢复之前无法操作。重新启动请执行：make run。",
+    ),
     "password": (
         "This address can be reached from elsewhere, so every session has to log in: user {user}, password {password}",
         "此地址可从别处访问，因此每个会话都需要登录：用户名 {user}，密码 {password}",
@@ -57,5 +66,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "unit.minutes": ("{minutes} min {seconds} s", "{minutes} 分 {seconds} 秒"),
     "unit.hours": ("{hours} h {minutes} min", "{hours} 小时 {minutes} 分"),
     "unit.days": ("{days} d {hours} h", "{days} 天 {hours} 小时"),
+    "details": ("Details", "详情"),
     "chart.not_numbers": ("{n} not a number", "{n} 个非数值"),
 }

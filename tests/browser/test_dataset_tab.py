@@ -67,3 +67,91 @@ def test_what_is_no_data_is_refused_in_a_sentence(desk: Desk, tmp_path: Path) ->
     expect(desk.page.get_by_role("button", name="Use for training")).to_be_disabled()
     desk.choose("dataset-source", "/etc/passwd")
     desk.see("dataset-verdict", "neither a file TuneDesk may read")
+
+
+@pytest.fixture
+def mine(server: Server) -> Path:
+    """A folder that the window may read."""
+    folder = server.home / "mine 我的"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def test_rows_can_be_leafed_through_searched_and_jumped_to(desk: Desk, mine: Path) -> None:
+    path = mine / "many.jsonl"
+    needle = {700: " The needle.", 2500: " The needle."}
+    lines = [row(f"Question {n}?", f"Answer {n}.{needle.get(n, '')}") for n in range(1, 3001)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    desk.tab("Dataset")
+    desk.choose("dataset-source", str(path))
+    desk.see("dataset-place", "Rows 1–10 of 3,000")
+    desk.page.locator("#dataset-next").click()
+    desk.see("dataset-preview", "Answer 11.")
+    box = desk.page.locator("#dataset-number").locator("input, textarea").first
+    box.fill("2000")
+    box.press("Enter")
+    desk.see("dataset-preview", "Question 2000?")
+    search = desk.page.locator("#dataset-search").locator("input, textarea").first
+    search.fill("the needle")
+    search.press("Enter")
+    desk.see("dataset-preview", "Answer 2500. The needle.")
+    search.press("Enter")
+    desk.see("dataset-preview", "Answer 700. The needle.")
+    desk.page.locator("#dataset-preview summary").first.click()
+    expect(desk.page.locator("#dataset-preview details[open] pre").first).to_contain_text('"content": "Question 700?"')
+
+
+def test_faults_are_mended_in_a_copy_with_one_click_and_the_source_stays_as_it_was(
+    desk: Desk, server: Server, mine: Path
+) -> None:
+    path = mine / "faulty.jsonl"
+    lines = [row(f"Which is {n}?", f"This is {n}.") for n in range(8)]
+    lines[2] = row("Blank?", "  ")
+    lines[5] = json.dumps({"messages": [{"role": "user", "content": "Alone"}]})
+    lines[7] = lines[0]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    before = path.read_bytes()
+    desk.tab("Dataset")
+    desk.choose("dataset-source", str(path))
+    desk.see("dataset-verdict", "6 of 8 rows can be trained on.")
+    desk.see("dataset-fixes", "Leave out rows 3")
+    desk.press("Write a mended copy")
+    desk.see("dataset-mended", "faulty-clean.jsonl (5 rows; 3 left out)")
+    desk.see("dataset-verdict", "5 of 5 rows can be trained on.", 30)
+    assert path.read_bytes() == before
+    assert len((server.home / "datasets" / "faulty-clean.jsonl").read_text("utf-8").splitlines()) == 5
+
+
+def test_columns_are_given_their_meaning_in_the_header_and_it_goes_into_the_plan(desk: Desk, mine: Path) -> None:
+    path = mine / "odd.csv"
+    path.write_text("frage,antwort\n" + "".join(f"Was ist {n}?,Das ist {n}.\n" for n in range(5)), encoding="utf-8")
+    desk.tab("Dataset")
+    desk.choose("dataset-source", str(path))
+    desk.see("dataset-verdict", "Cannot be trained on as it is")
+    for column, role in (("frage", "question"), ("antwort", "answer")):
+        desk.page.locator("#dataset-roles").get_by_label(column, exact=True).click()
+        desk.page.get_by_role("option", name=role, exact=True).click()
+        desk.page.wait_for_timeout(1500)
+    desk.see("dataset-verdict", "5 of 5 rows can be trained on.")
+    desk.press("Use for training")
+    desk.unfold("train-preview-box")
+    desk.wait_for(lambda: '"antwort": "response"' in desk.code("train-preview"), 15)
+
+
+def test_the_tokens_of_the_rows_are_counted_and_the_trained_ones_marked(desk: Desk) -> None:
+    desk.tab("Dataset")
+    desk.see("dataset-verdict", "100 of 100 rows can be trained on.", 60)
+    desk.page.get_by_role("tab", name="Tokens", exact=True).click()
+    desk.see("dataset-tokens", re.compile(r"Tokens in all\s*[\d,]+"), 60)
+    trained = desk.page.locator("#dataset-tokens .td-trained").all_inner_texts()
+    assert "TuneBot" in "".join(trained)
+    assert "Who are you?" not in "".join(trained)
+
+
+def test_a_data_set_is_found_in_ms_swifts_own_list(desk: Desk) -> None:
+    desk.tab("Dataset")
+    desk.unfold("dataset-find-box")
+    desk.type("dataset-find", "alpaca gpt4 zh")
+    desk.page.locator("#dataset-found label").first.click()
+    desk.see("dataset-verdict", "alpaca-gpt4-data-zh")
+    expect(desk.page.get_by_role("button", name="Download", exact=True)).to_be_visible()

@@ -63,7 +63,7 @@ def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_
     desk.see("run-header", "The model is saved in")
     trained = real.newest()
 
-    desk.press("Merge")
+    desk.press("Merge…")
     expect(desk.page.get_by_role("tab", name="Export", exact=True)).to_have_attribute("aria-selected", "true")
     assert trained.name in desk.page.locator("#export-adapter input").input_value()
     desk.see("export-message", "is merged into")
@@ -77,7 +77,7 @@ def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_
 
     desk.press("Chat")
     expect(desk.page.get_by_role("tab", name="Chat", exact=True)).to_have_attribute("aria-selected", "true")
-    load(desk, f"{trained.name}:merged")
+    load(desk, merged.name)
     ask(desk)
     said = answer(desk)
     assert "Nova" in said
@@ -85,7 +85,7 @@ def test_a_stranger_trains_merges_and_talks_to_the_model_that_has_the_name_they_
 
     desk.page.locator("#chat-model input").click()
     desk.page.get_by_role("option", name="Starter").click()
-    load(desk, "starter")
+    load(desk, "Starter model (SmolLM2, 135 M)")
     desk.press("Clear")
     ask(desk)
     reply = desk.page.locator("#chat-window .message.bot").last

@@ -86,7 +86,7 @@ def test_stop_saves_resume_goes_on_with_the_next_step_and_stop_now_ends_at_once(
     assert not own.processes(run)
     saved = own.runs.snapshot(run.id).checkpoints[-1].step
     training.see("run-header", f"Its last checkpoint is from step {saved}: Resume goes on from there.")
-    expect(training.page.get_by_role("button", name="Merge", exact=True).filter(visible=True)).to_have_count(1)
+    expect(training.page.get_by_role("button", name="Merge…", exact=True).filter(visible=True)).to_have_count(1)
 
     training.press("Resume")
     training.see("run-header", "attempt 2")

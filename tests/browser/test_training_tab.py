@@ -61,7 +61,8 @@ def test_looking_into_every_folded_part_changes_nothing_of_what_will_run(desk: D
     desk.unfold("train-preview-box")
     desk.wait_for(lambda: "--model" in desk.code("train-preview"), 10)
     shown = desk.code("train-preview")
-    for box in ("train-processes-box", "train-advanced"):
+    for box in ("train-tuner-box", "train-evaluation-box", "train-speed-box", "train-processes-box", "train-target-box",
+                "train-advanced", "train-bring-box"):  # fmt: skip
         desk.unfold(box)
     desk.type("train-run-name", "a name alone")
     desk.page.wait_for_timeout(1500)
@@ -75,7 +76,7 @@ def test_looking_into_every_folded_part_changes_nothing_of_what_will_run(desk: D
         ("--train_type lora", "Write --tuner_type instead"),
         ("--lerning_rate 1", "The closest ones are --learning_rate"),
         ("--learning_rate 1e-4", "has a field of its own"),
-        ("--lora_dropout much", "lora_dropout cannot be much"),
+        ("--adalora_target_r much", "adalora_target_r cannot be much"),
         ("--model_type llama --ignore_args_error true", "would make ms-swift drop a misspelt"),
         ("--system 'no end", "Line 1 of the further arguments cannot be read"),
     ],
@@ -91,7 +92,7 @@ def test_a_further_argument_that_ms_swift_would_not_take_is_refused_with_the_rig
     desk.page.wait_for_timeout(500)
     desk.see("train-message", said)
     assert len(desk.server.runs.list()) == before
-    desk.type("train-extra", "--lora_dropout 0.1")
+    desk.type("train-extra", "--lora_bias all")
     expect(desk.page.locator("#train-message .td-card")).to_have_count(0)
 
 
@@ -180,11 +181,77 @@ def test_a_second_run_waits_for_its_turn_and_can_be_stopped_and_deleted(
     desk.type("train-run-name", "second in line")
     desk.start()
     desk.see_state("queued", 5)
-    desk.see("run-header", "Waiting for its turn")
-    desk.press("Stop now")
+    desk.see("run-header", "Waiting for its turn, after first in line")
+    desk.press("Remove from the queue")
     desk.see_state("stopped", 5)
     before = len(server.runs.list())
     desk.page.get_by_role("button", name=re.compile("^Delete")).click()
     desk.press("Yes, delete it for good")
     desk.wait_for(lambda: "second in line" not in desk.text("runs"), 5)
     assert len(server.runs.list()) == before - 1
+
+
+def test_what_is_chosen_fits_or_does_not_and_says_why(desk: Desk) -> None:
+    desk.see("train-fit", "Fits this machine")
+    desk.see("train-fit", re.compile(r"[\d.]+ of [\d.]+ GiB"))
+    assert desk.page.locator("#train-fit .td-fit-bar i").count() > 3
+    desk.unfold("train-ways-box")
+    way = desk.page.locator("#train-ways label").first
+    said = way.inner_text()
+    way.click()
+    desk.see("train-fit", said.split(":")[0].split(" ")[0])
+    desk.unfold("train-processes-box")
+    assert desk.page.locator("#train-strategy input:checked").get_attribute("value") != "auto"
+
+
+def test_a_task_brings_its_own_fields_and_a_missing_reward_is_refused(desk: Desk) -> None:
+    expect(desk.page.locator("#train-task-box")).to_be_hidden()
+    desk.page.locator("#train-task input").click()
+    desk.page.get_by_role("option", name=re.compile("GRPO")).click()
+    expect(desk.page.locator("#train-reward-funcs")).to_be_visible()
+    expect(desk.page.locator("#train-rpo-alpha")).to_be_hidden()
+    desk.see("train-message", "reward")
+    desk.page.locator("#train-task input").click()
+    desk.page.get_by_role("option", name=re.compile("DPO")).first.click()
+    expect(desk.page.locator("#train-rpo-alpha")).to_be_visible()
+    expect(desk.page.locator("#train-reward-funcs")).to_be_hidden()
+
+
+def test_a_preset_fills_the_form_and_settings_are_kept_under_a_name(desk: Desk, server: Server) -> None:
+    field = desk.page.locator("#train-preset input")
+    field.click()
+    desk.page.get_by_role("option", name=re.compile("rsLoRA")).first.click()
+    desk.see("train-preset-evidence", "GiB")
+    desk.unfold("train-tuner-box")
+    expect(desk.page.locator("#train-use-rslora input")).to_have_value("on")
+    desk.choose("train-model", str(server.env["TUNEDESK_STARTER"]))
+    desk.unfold("train-bring-box")
+    desk.type("train-preset-name", "mine 我的")
+    desk.press("Keep")
+    desk.see("train-preset-message", "mine 我的")
+    desk.page.reload()
+    desk.wait_until_filled()
+    desk.page.locator("#train-preset input").click()
+    expect(desk.page.get_by_role("option", name="★ mine 我的")).to_be_visible()
+
+
+def test_a_pasted_command_fills_the_form_and_says_what_became_of_every_flag(desk: Desk) -> None:
+    desk.unfold("train-bring-box")
+    desk.type(
+        "train-pasted",
+        "export NPROC_PER_NODE=2\nswift sft --model starter --train_type lora --lora_rank 4 \\\n"
+        "  --dataset sample --learning_rate 5e-5 --gradient_clipping 1.0 --max_length 256",
+    )
+    desk.press("Fill the form from it")
+    desk.see("train-brought", "--train_type lora → --tuner_type lora")
+    desk.see("train-brought", "--gradient_clipping")
+    expect(desk.page.locator("#train-lora-rank").locator("input, textarea")).to_have_value("4")
+    expect(desk.page.locator("#train-learning-rate").locator("input, textarea")).to_have_value("5e-5")
+    desk.unfold("train-preview-box")
+    desk.wait_for(lambda: "--max_length 256" in desk.code("train-preview"), 10)
+    desk.page.locator("#train-preview-as").get_by_text("Python", exact=True).click()
+    desk.wait_for(lambda: "sft_main(" in desk.code("train-preview"), 10)
+    desk.type("train-pasted", "$(touch x)")
+    desk.press("Fill the form from it")
+    expect(desk.page.locator("#train-brought .td-card")).to_be_visible()
+    assert not Path("x").exists()
