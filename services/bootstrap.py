@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from services.audits import Audits
 from services.chat.server import ChatServers
+from services.downloads import Downloads
 from services.hardware.machine import Machine, read_machine
+from services.models.hub import fetch_facts
 from services.models.merge import Merges
 from services.models.reference import Models
 from services.runs import process
@@ -24,6 +27,8 @@ class Services:
     trainings: Trainings
     merges: Merges
     chats: ChatServers
+    audits: Audits
+    downloads: Downloads
 
     def machine(self) -> Machine:
         """The machine as it is now."""
@@ -43,7 +48,9 @@ def build(settings: Settings) -> Services:
         settings,
         runs,
         models,
-        Trainings(settings, runs, models, machine, python),
+        Trainings(settings, runs, models, machine, python, fetch_facts),
         Merges(settings, runs, models, machine, python),
         ChatServers(settings, runs, models, machine, python),
+        Audits(settings, runs, models, machine, python),
+        Downloads(settings, runs, python),
     )

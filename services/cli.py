@@ -6,8 +6,10 @@ import codecs
 import contextlib
 import io
 import math
+import shlex
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,13 +20,25 @@ import typer
 
 from services.bootstrap import Services, build
 from services.chat import server
+from services.datasets.formats import TASKS
+from services.datasets.said import finding_as_json, finding_as_text, outcome_as_json, outcome_as_text
 from services.demo import demo as run_demo
 from services.errors import Failed, Key, Refused, TuneDeskError
-from services.paths import printable
+from services.paths import printable, resolve
+from services.plan import Plan
+from services.planning.machine import read_description
+from services.planning.shown import plan_as_json, plan_as_text
+from services.runs import diagnosis
 from services.runs.folder import Record, RunState
 from services.runs.snapshot import Snapshot
 from services.settings import read_settings
-from services.specs import MergeSpec, ServeSpec, read_train_spec
+from services.specs import STARTER, MergeSpec, ServeSpec, as_yaml, read_train_spec
+from services.swift.exporter import FORMS, Script, by_hand, export
+from services.swift.importer import import_file, import_text
+from services.targets.check import report_as_json
+from services.targets.placement import node_part, retarget
+from services.targets.states import node_states
+from services.targets.written import KINDS, written
 from services.text import LANGUAGES, explain, say
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
@@ -120,12 +134,163 @@ def train(
 
 
 @app.command()
+def plan(
+    spec: Annotated[Path, typer.Argument(help="A YAML file.")],
+    machine: Annotated[Path | None, typer.Option(help="A JSON file that describes another machine.")] = None,
+    as_json: Json = False,
+    _lang: Lang = "",
+) -> None:
+    """Say how SPEC would be trained here, or on a described machine, and why; nothing is started."""
+    wanted = read_train_spec(spec)
+    hardware = read_description(machine) if machine is not None else None
+    prepared = context.services.trainings.plan(wanted, hardware)
+    if as_json:
+        _print_json(plan_as_json(prepared.advice, prepared.plan, context.lang))
+    else:
+        print(plan_as_text(prepared.advice, prepared.plan, context.lang))
+
+
+@app.command()
+def check(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Data files or folders.")],
+    task: Annotated[str, typer.Option(help=f"What they are for: {', '.join(TASKS)}.")] = "sft",
+    max_length: Annotated[int | None, typer.Option(min=1, help="Tokens a row may have.")] = None,
+    model: Annotated[str, typer.Option(help="Whose tokens are counted.")] = STARTER,
+    validation: Annotated[list[str] | None, typer.Option(help="Look for its rows in PATH too.")] = None,
+    as_json: Json = False,
+    _lang: Lang = "",
+) -> None:
+    """Say whether data can be trained on, which rows are lost, and why. Exit code 0 also for blocked data."""
+    if task not in TASKS:
+        raise Refused("check_task", task=task, tasks=", ".join(TASKS))
+    services = context.services
+    files = [resolve(path, services.settings) for path in paths]
+    held = [resolve(path, services.settings) for path in validation or ()]
+    outcomes = []
+    for path in files:
+        show = _progress(path.name)
+        outcomes.append(services.audits.check(path, task=task, model=model, max_length=max_length, progress=show))
+        show("", 1.0)
+    leaks = services.audits.leaks(files, held, task=task) if held else None
+    if as_json:
+        values = [outcome_as_json(outcome, context.lang) for outcome in outcomes]
+        for value in values:
+            value["leaks"] = leaks and finding_as_json(leaks, context.lang)
+        _print_json(values[0] if len(values) == 1 else values)
+        return
+    texts = [outcome_as_text(outcome, context.lang) for outcome in outcomes]
+    print("\n\n".join([*texts, *([finding_as_text(leaks, context.lang)] if leaks else [])]))
+
+
+def _progress(name: str) -> Callable[[str, float], None]:
+    """Shows how far a check has come, on a terminal only."""
+    live = sys.stderr.isatty()
+
+    def show(stage: str, part: float) -> None:
+        if live:
+            what = say(f"dataset.stage.{stage}", context.lang) if stage else ""
+            text = f"{printable(name, 60)} · {what} · {part:.0%}" if stage else ""
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+    return show
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[str, typer.Argument(metavar="FILE|-", help="A script, Python, YAML or JSON; - reads it here.")],
+    as_json: Json = False,
+    _lang: Lang = "",
+) -> None:
+    """Say what a command for ms-swift, of version 2 to 4, is in TuneDesk; nothing is executed."""
+    settings = context.services.settings
+    if file == "-":
+        found = import_text(sys.stdin.buffer.read().decode("utf-8", "replace"), Path.cwd(), settings)
+    else:
+        found = import_file(resolve(file, settings, must_be="file"), settings)
+    value = found.as_json(context.lang)
+    if as_json:
+        _print_json(value)
+        return
+    print(as_yaml(value["spec"]).rstrip() if value["spec"] is not None else shlex.join(value["argv"]))
+    for one in value["translated"]:
+        new = one["to"] or say("cli.import_default", context.lang)
+        context.say("cli.import_translated", old=one["from"], new=new, why=one["why"])
+    for one in value["refused"]:
+        context.say("cli.import_refused", flag=f"{one['flag']} {one['value']}".strip(), why=one["why"])
+    for note in value["notes"]:
+        context.say("cli.import_note", note=note)
+
+
+@app.command("export-command")
+def export_command(
+    source: Annotated[str, typer.Argument(metavar="SPEC.yaml|RUN")],
+    form: Annotated[str, typer.Option("--as", help=f"One of {', '.join((*FORMS, *KINDS))}.")] = "shell",
+    into: Annotated[Path | None, typer.Option(help=f"For {', '.join(KINDS)}: write the files there.")] = None,
+    _lang: Lang = "",
+) -> None:
+    """Print what a spec or a run starts, as a shell script, as YAML for swift, as Python, or for another place."""
+    services = context.services
+    path = Path(source)
+    if form in KINDS:
+        is_file = path.suffix in (".yaml", ".yml") and path.is_file()
+        asked = read_train_spec(path) if is_file else services.trainings.spec_of(services.runs.find(source).id)
+        prepared = services.trainings.prepare(asked)
+        _print_files(written(prepared.node_plan, prepared.spec, form), into)
+        return
+    if form not in FORMS:
+        raise Refused("export_which", form=form, forms=", ".join((*FORMS, *KINDS)))
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        wanted = read_train_spec(path)
+        prepared = services.trainings.prepare(wanted)
+        name = wanted.name.strip() or path.stem
+        folder = Path.cwd() / name
+        script = Script(by_hand(prepared.node_plan, str(folder), name), str(folder), prepared.spec, name)
+    else:
+        record = services.runs.find(source)
+        run = services.runs.folder(record.id)
+        folder = run.path
+        plan = by_hand(node_part(run.read_plan(record.attempt)), str(folder), record.id)
+        spec = services.trainings.spec_of(record.id) if record.kind == "train" else None
+        script = Script(plan, str(folder), spec, record.name)
+    text = export(script, form)
+    if form == "yaml":
+        for name, content in script.plan.files.items():
+            if not (folder / name).exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(content, encoding="utf-8")
+    print(text, end="")
+
+
+@app.command()
 def resume(
-    run: str, detach: Annotated[bool, typer.Option("--detach")] = False, as_json: Json = False, _lang: Lang = ""
+    run: str,
+    detach: Annotated[bool, typer.Option("--detach")] = False,
+    target: Annotated[str, typer.Option(help="Go on elsewhere: here, machines as a,b, or a hostfile.")] = "",
+    as_json: Json = False,
+    _lang: Lang = "",
 ) -> None:
     """Go on with a run from its last checkpoint."""
+    trainings = context.services.trainings
     record = context.services.runs.find(run)
-    _follow_or_detach(context.services.trainings.resume(record.id), detach, as_json)
+    elsewhere = retarget(trainings.spec_of(record.id).target, target) if target else None
+    _follow_or_detach(trainings.resume(record.id, elsewhere), detach, as_json)
+
+
+@app.command()
+def nodes(
+    spec: Annotated[Path, typer.Argument(help="A YAML file.")], as_json: Json = False, _lang: Lang = ""
+) -> None:
+    """Check the machines that SPEC names, one line each; nothing is started. Exit code 1 where one is not ready."""
+    reports = context.services.trainings.nodes(read_train_spec(spec))
+    if as_json:
+        _print_json([report_as_json(one, context.lang) for one in reports])
+    else:
+        for one in reports:
+            print(say(one.line, context.lang, **one.line.values))
+        if not reports:
+            context.say("targets.no_nodes")
+    if not all(one.fit for one in reports):
+        raise SystemExit(1)
 
 
 @app.command()
@@ -142,7 +307,7 @@ def runs(as_json: Json = False, _lang: Lang = "") -> None:
     for row in rows:
         steps = f"{row['step']}/{row['total_steps']}" if row["step"] is not None else ""
         state = say("runs.state." + row["state"], context.lang)
-        print(f"{row['id']:<40} {state:<12} {steps:<12} {printable(row['name'])}")
+        print(f"{row['id']:<40} {padded(state, 12)} {steps:<12} {printable(row['name'])}")
     if not rows:
         context.say("runs.none")
 
@@ -158,8 +323,7 @@ def show(run: str, as_json: Json = False, _lang: Lang = "") -> None:
         return
     for key in ("id", "name", "kind", "state", "step", "total_steps", "folder"):
         print(f"{key:<12} {'' if details[key] is None else details[key]}")
-    plan = _plan_text(services, record)
-    print(f"\n{plan}\n\n{details['log_tail'][-4000:]}")
+    print(f"\n{_plan_text(services, record)}\n\n{details['log_tail'][-4000:]}")
     if details["error"]:
         print(details["error"]["message"])
 
@@ -237,10 +401,25 @@ def serve(
 
 @app.command()
 def delete(run: str, _lang: Lang = "") -> None:
-    """Delete a run that has ended, with everything in its folder."""
+    """Delete a run that has ended, with everything in its folder; a merge with the model it made here."""
     record = context.services.runs.find(run)
+    kept = context.services.runs.kept(record)
     freed = context.services.runs.delete(record.id)
     context.say("cli.deleted", name=record.name, mb=round(freed / 1e6))
+    if kept:
+        context.say("cli.deleted_kept", path=kept)
+
+
+def _print_files(files: dict[str, str], into: Path | None) -> None:
+    """Print each file under its name; with ``into`` write them there and print where they are."""
+    for name, text in files.items():
+        if into is None:
+            print((f"# ── {name} ──\n" if len(files) > 1 else "") + text)
+            continue
+        path = into / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        print(path)
 
 
 def _follow_or_detach(record: Record, detach: bool, as_json: bool) -> None:
@@ -296,9 +475,8 @@ def _raise_unless_succeeded(record: Record) -> None:
 
 def failure(record: Record, lang: str) -> str:
     """What happened to a failed run, why, and what to do next."""
-    if record.error is None:
-        return ""
-    return say(f"runs.failure.{record.error['code']}", lang, **record.error["values"])
+    told = diagnosis.failure(record)
+    return say(told, lang, **told.values) if told is not None else ""
 
 
 def _summary(snapshot: Snapshot) -> dict[str, Any]:
@@ -316,27 +494,44 @@ def _summary(snapshot: Snapshot) -> dict[str, Any]:
 
 def _details(services: Services, snapshot: Snapshot) -> dict[str, Any]:
     record = snapshot.record
-    plan = services.runs.folder(record.id).read_plan(record.attempt)
+    plan = _plan_of(services, record)
     error = None
     if record.error is not None:
         error = {**record.error, "message": failure(record, context.lang)}
     return {
         **_summary(snapshot),
         "attempts": record.attempt,
-        "argv": list(plan.argv),
-        "env": dict(plan.env),
+        "argv": list(plan.argv) if plan is not None else [],
+        "env": dict(plan.env) if plan is not None else {},
         "metrics": [{"step": item.step, "name": item.name, "value": _finite(item.value)} for item in snapshot.metrics],
         "log_tail": snapshot.log_tail[-8000:],
         "checkpoints": [{"step": item.step, "path": str(item.path)} for item in snapshot.checkpoints],
         "error": error,
+        "failures": list(record.failures),
+        "nodes": node_states(services.runs.folder(record.id), record.attempt),
         "output_dir": record.output_dir,
         "exit_code": record.exit_code,
         "parent": record.parent,
     }
 
 
+def _plan_of(services: Services, record: Record) -> Plan | None:
+    """The plan of the run's last attempt; None where it is gone or damaged."""
+    try:
+        return services.runs.folder(record.id).read_plan(record.attempt)
+    except (OSError, ValueError):
+        return None
+
+
 def _plan_text(services: Services, record: Record) -> str:
-    return str(services.runs.folder(record.id).read_plan(record.attempt))
+    plan = _plan_of(services, record)
+    return str(plan) if plan is not None else say("cli.no_plan", context.lang)
+
+
+def padded(text: str, width: int) -> str:
+    """``text`` with blanks up to ``width`` columns of a terminal, where a Chinese character takes two."""
+    taken = sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
+    return text + " " * (width - taken)
 
 
 def _finite(value: float) -> float | None:

@@ -42,6 +42,8 @@ class Plan:
     """How many of them it takes."""
     needs: str = "cpu"
     """What it waits for: "cpu" (a slot), "cards" (its devices), "nothing"."""
+    max_restarts: int = 0
+    """How often its keeper tries again, from the last whole checkpoint, after it failed."""
 
     def filled(self, values: Mapping[str, str]) -> Plan:
         """The same plan with every Slot's gaps filled from ``values``."""
@@ -85,6 +87,7 @@ class Plan:
             "devices": list(self.devices),
             "device_count": self.device_count,
             "needs": self.needs,
+            "max_restarts": self.max_restarts,
         }
 
 
@@ -107,6 +110,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         devices=tuple(value["devices"]),
         device_count=value["device_count"],
         needs=value["needs"],
+        max_restarts=value.get("max_restarts", 0),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import platformdirs
@@ -13,6 +13,19 @@ import platformdirs
 PROJECT = Path(__file__).resolve().parents[1]
 ASSETS = PROJECT / "assets"
 PRESETS = PROJECT / "presets"
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Where a hub's models are, on the net and on this machine, as the hub's own tools read it."""
+
+    endpoint: str
+    token: str | None = field(default=None, repr=False)
+    token_file: Path | None = None
+    """Where a login has left one."""
+    folders: tuple[Path, ...] = ()
+    """Where its tools keep what was downloaded."""
+    offline: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,6 +47,11 @@ class Settings:
     """``host:port`` of an own share server; None: Gradio's."""
     has_display: bool = False
     over_ssh: bool = False
+    ssh_addresses: tuple[str, str] | None = None
+    """Of the SSH connection this process was started over: the other end's address and this end's."""
+
+    hugging_face: Hub = Hub("https://huggingface.co")
+    modelscope: Hub = Hub("https://modelscope.cn")
 
     @property
     def runs(self) -> Path:
@@ -76,11 +94,48 @@ def read_settings(environ: Mapping[str, str] | None = None) -> Settings:
         share_server=env.get("GRADIO_SHARE_SERVER_ADDRESS") or None,
         has_display=bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY")),
         over_ssh=bool(env.get("SSH_CONNECTION")),
+        ssh_addresses=_ssh_addresses(env.get("SSH_CONNECTION", "")),
+        hugging_face=_hugging_face(env),
+        modelscope=_modelscope(env),
     )
 
 
+def _hugging_face(env: Mapping[str, str]) -> Hub:
+    """As huggingface_hub reads it."""
+    caches = Path(env.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = Path(env.get("HF_HOME") or caches / "huggingface").expanduser()
+    return Hub(
+        (env.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/"),
+        env.get("HF_TOKEN") or env.get("HUGGING_FACE_HUB_TOKEN") or None,
+        Path(env.get("HF_TOKEN_PATH") or home / "token").expanduser(),
+        (Path(env.get("HF_HUB_CACHE") or env.get("HUGGINGFACE_HUB_CACHE") or home / "hub").expanduser(),),
+        offline=any(_true(env.get(name)) for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")),
+    )
+
+
+def _modelscope(env: Mapping[str, str]) -> Hub:
+    """As modelscope reads it; a bare domain is taken as an https address."""
+    endpoint = (env.get("MODELSCOPE_ENDPOINT") or env.get("MODELSCOPE_DOMAIN") or "modelscope.cn").strip().rstrip("/")
+    home = Path(env.get("MODELSCOPE_CACHE") or Path.home() / ".cache" / "modelscope").expanduser()
+    return Hub(
+        endpoint if endpoint.lower().startswith(("http://", "https://")) else f"https://{endpoint}",
+        env.get("MODELSCOPE_API_TOKEN") or None,
+        folders=(home / "models", home / "hub" / "models", home / "hub", home),
+    )
+
+
+def _true(text: str | None) -> bool:
+    return (text or "").upper() in ("1", "ON", "YES", "TRUE")
+
+
 def _positive(text: str | None, default: int) -> int:
-    return int(text) if text and text.isdigit() and int(text) > 0 else default
+    return int(text) if text and text.isdecimal() and int(text) > 0 else default
+
+
+def _ssh_addresses(text: str) -> tuple[str, str] | None:
+    """sshd writes: client address, client port, server address, server port."""
+    words = text.split()
+    return (words[0], words[2]) if len(words) == 4 else None
 
 
 def _devices(text: str | None) -> tuple[str, ...] | None:

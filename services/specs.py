@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -11,14 +12,15 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from services.errors import Key, Refused
+from services.target_specs import HERE, Network, Target, as_target
 
 STARTER = "starter"
 SAMPLE = "sample"
 """How a spec's ``dataset`` names the built-in sample."""
-Command = Literal["sft", "pt", "rlhf"]
+Command = Literal["sft", "pt", "rlhf", "megatron sft", "megatron pt", "megatron rlhf"]
 Strategy = Literal[
     "auto", "single", "ddp", "device_map", "ddp+device_map", "zero0", "zero1", "zero2", "zero3",
-    "zero2_offload", "zero3_offload", "fsdp2",
+    "zero2_offload", "zero3_offload", "fsdp2", "megatron",
 ]  # fmt: skip
 Engine = Literal["transformers", "vllm"]
 
@@ -42,8 +44,14 @@ class TrainSpec(Spec):
     devices: tuple[str, ...] | None = None
     """Cards by their numbers; default: all that are free."""
     env: dict[str, str] = Field(default_factory=dict)
-    target: Literal["here"] = "here"
+    target: Target = HERE
+    """Where it runs."""
+    network: Network = Network()
+    """How its ranks talk to each other."""
+    max_restarts: int = Field(default=0, ge=0, le=100)
+    """How often a run that failed goes on by itself from its last whole checkpoint."""
     expected_tokens: int | None = Field(default=None, ge=1)
+    """Mean tokens of a row, for estimates; default: of the checked data, else 512."""
     model_name: str = "TuneBot"
     """The name that the sample data set teaches."""
     model_author: str = "TuneDesk"
@@ -53,6 +61,11 @@ class TrainSpec(Spec):
     @classmethod
     def _number_as_name(cls, value: object) -> object:
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    @field_validator("target", mode="before")
+    @classmethod
+    def _word_as_target(cls, value: object) -> object:
+        return as_target(value)
 
     @field_validator("dataset", mode="before")
     @classmethod
@@ -79,11 +92,16 @@ class TrainSpec(Spec):
                 raise ValueError(f"{name} cannot be an environment variable with this value")
         return value
 
+    @property
+    def teaches_swifts_own(self) -> bool:
+        """Whether ms-swift's own self-cognition set is among the data, into which it puts a name and an author."""
+        return any("self-cognition" in one for one in self.dataset)
+
     def flat(self) -> dict[str, Any]:
         """The spec as its YAML file shows it: our fields and ms-swift's arguments side by side."""
         ours = self.model_dump(exclude={"args"}, exclude_defaults=True, mode="json")
         kept = {"model": self.model, "dataset": list(self.dataset)}
-        if SAMPLE in self.dataset:
+        if SAMPLE in self.dataset or self.teaches_swifts_own:
             kept |= {"model_name": self.model_name, "model_author": self.model_author}
         return {**ours, **kept, **self.args}
 
@@ -98,6 +116,19 @@ class MergeSpec(Spec):
     devices: tuple[str, ...] | None = None
 
 
+class AuditSpec(Spec):
+    """Count the tokens of all rows of one data file as ms-swift's template makes them."""
+
+    dataset: str
+    """The path of the file."""
+    model: str = STARTER
+    task: Literal["sft", "pt", "dpo", "orpo", "simpo", "cpo", "rm", "kto", "ppo", "grpo", "gkd"] = "sft"
+    columns: dict[str, str] = Field(default_factory=dict)
+    template: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of a training run that change its tokens: system, agent_template, loss_scale …"""
+    name: str = ""
+
+
 class ServeSpec(Spec):
     """Serve a model for chatting, on this machine only."""
 
@@ -106,6 +137,16 @@ class ServeSpec(Spec):
     tensor_parallel: int = Field(default=1, ge=1)
     name: str = ""
     devices: tuple[str, ...] | None = None
+
+
+class DownloadSpec(Spec):
+    """Fetch one split of a hub's data set into the data folder."""
+
+    dataset: str
+    """``[hf::|ms::]owner/name[:subset][:split]``."""
+    revision: str | None = None
+    """A branch, tag or commit; default: the hub's newest."""
+    name: str = ""
 
 
 def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
@@ -129,8 +170,9 @@ def train_spec(flat: Mapping[str, Any]) -> TrainSpec:
 
 def _why(kind: str, context: Mapping[str, Any]) -> Key:
     """pydantic's kinds of error, in our words."""
-    if kind == "literal_error":
-        return Key("error.why_choice", choices=str(context.get("expected", "")).replace(" or ", ", "))
+    if kind in ("literal_error", "union_tag_invalid"):
+        choices = str(context.get("expected") or context.get("expected_tags", ""))
+        return Key("error.why_choice", choices=choices.replace(" or ", ", "))
     if kind.startswith(("int", "greater", "less")):
         return Key("error.why_number", least=context.get("ge", 1), most=context.get("le", "∞"))
     if kind.startswith(("tuple", "list")):
@@ -141,18 +183,28 @@ def _why(kind: str, context: Mapping[str, Any]) -> Key:
 
 
 def read_train_spec(path: Path) -> TrainSpec:
-    """Read a YAML file. Raises Refused("spec_unreadable" or "spec_field")."""
+    """Read a YAML file: a spec, or a preset that holds one. Raises Refused("spec_unreadable" or "spec_field")."""
+    value = read_yaml(path)
+    return train_spec(value["spec"] if isinstance(value.get("spec"), dict) else value)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file. Raises Refused("spec_unreadable")."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe that nobody writes into would be read for ever
+            raise Refused("spec_unreadable", path=str(path), why=Key("error.spec_no_file"))
         with path.open("rb") as file:
             text = file.read(LARGEST_SPEC_BYTES + 1)
         value = yaml.load(text.decode("utf-8"), _Reader) if len(text) <= LARGEST_SPEC_BYTES else None
     except RecursionError:
         value = None
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except OSError as error:
+        raise Refused("spec_unreadable", path=str(path), why=error.strerror or str(error)) from error
+    except (ValueError, yaml.YAMLError) as error:
         raise Refused("spec_unreadable", path=str(path), why=str(error).splitlines()[0]) from error
     if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
         raise Refused("spec_unreadable", path=str(path), why=Key("error.spec_not_lines"))
-    return train_spec(value)
+    return value
 
 
 LARGEST_SPEC_BYTES = 1 << 20

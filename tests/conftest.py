@@ -17,8 +17,10 @@ import psutil
 import pytest
 from safetensors.numpy import save_file
 
+from services.audits import Audits
 from services.bootstrap import Services
 from services.chat.server import ChatServers
+from services.downloads import Downloads
 from services.hardware.machine import Machine
 from services.models.merge import Merges
 from services.models.reference import Models
@@ -93,7 +95,10 @@ def services(settings: Settings, runs: Runs, stand_in: str, machine: Machine) ->
     """What ``bootstrap.build`` makes, with the stand-in and a machine that is the same everywhere."""
     models = Models(settings, runs)
     parts = (settings, runs, models, lambda: machine, stand_in)
-    return Services(settings, runs, models, Trainings(*parts), Merges(*parts), ChatServers(*parts))
+    return Services(
+        settings, runs, models, Trainings(*parts), Merges(*parts), ChatServers(*parts), Audits(*parts),
+        Downloads(settings, runs, sys.executable),
+    )  # fmt: skip
 
 
 def sweep_runs(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 
 from services.chat.server import ChatServers
@@ -25,16 +26,15 @@ class Offer:
 
 
 def current(runs: Runs, preferred: str = "") -> Record | None:
-    """The server to talk to: ``preferred`` unless it was stopped, else the newest that lives, else the last that did.
+    """The server to talk to: ``preferred`` unless it was stopped, else the newest that lives.
 
-    One that failed is kept, so that its failure is seen.
+    A session's own that failed is kept, so that its failure is seen, and no other's.
     """
     servers = [record for record in runs.list() if record.kind == "serve" and not record.about.get("one_answer")]
     mine = next((record for record in servers if record.id == preferred), None)
     if mine is not None and mine.state not in (RunState.STOPPED, RunState.SUCCEEDED):
         return mine
-    live = next((record for record in servers if not record.state.final), None)
-    return live or mine or next(iter(servers), None)
+    return next((record for record in servers if not record.state.final), None)
 
 
 def ready(runs: Runs, preferred: str = "") -> Record | None:
@@ -57,9 +57,10 @@ def unload(runs: Runs, run_id: str) -> None:
     """End a server, wait until its process is gone, and forget its run; one that has ended already is left as it is."""
     record = next((record for record in runs.list() if record.id == run_id), None)
     if record is not None and not record.state.final:
-        runs.stop(run_id, now=True)
-        if runs.wait(run_id, timeout_s=END_S).state is RunState.STOPPED:
-            runs.delete(run_id)
+        with contextlib.suppress(TuneDeskError):  # another page may have unloaded and deleted it meanwhile
+            runs.stop(run_id, now=True)
+            if runs.wait(run_id, timeout_s=END_S).state is RunState.STOPPED:
+                runs.delete(run_id)
 
 
 def offers(runs: Runs) -> list[Offer]:
@@ -72,7 +73,7 @@ def offers(runs: Runs) -> list[Offer]:
             trained = record.about.get("of")
             value = f"{trained}:merged" if trained in names else record.id
             if value not in {offer.value for offer in found}:  # of several merges of one run the newest counts
-                found.append(Offer(value, names.get(str(trained), record.name)))
+                found.append(Offer(value, record.name))
         elif record.kind == "train" and record.state.final and (step := _last_step(runs, record.id)) is not None:
             found.append(Offer(record.id, record.name, step))
     return found

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from services.chat import client
-from services.errors import Failed, Key, Refused
+from services.errors import Failed, Refused, TuneDeskError
+from services.hardware.device import device_of
 from services.hardware.machine import Machine
-from services.hardware.strategies import device_of
 from services.models.reference import Model, Models
 from services.plan import Plan
 from services.runs import process
+from services.runs.diagnosis import failure
 from services.runs.folder import Record, RunState
 from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import ServeSpec, as_yaml
 from services.swift import commands
 
+LOG_S = 1.0
+"""How long a server may take to write down why it broke off."""
+_TOO_LONG = re.compile(rb"MaxLengthError: Current length of row\((\d+)\).*?max_length\((\d+)\)", re.S)
 _PROBE = "import importlib.util as u, sys; sys.exit(0 if u.find_spec('vllm') and u.find_spec('swift') else 3)"
 
 
@@ -96,8 +102,7 @@ class ChatServers:
             if record.state is RunState.READY:
                 return record
             if record.state is RunState.FAILED and record.error is not None:
-                why = Key(f"runs.failure.{record.error['code']}", **record.error["values"])
-                raise Failed("run_ended_badly", name=record.name, message=why)
+                raise Failed("run_ended_badly", name=record.name, message=failure(record))
             if record.state.final or record.state is RunState.STOPPING:
                 raise Failed("server_ended", name=record.name)
             time.sleep(0.2)
@@ -125,16 +130,62 @@ def answer(
     record = servers.start(ServeSpec(model=text, name="one-answer"), one_answer=True)
     try:
         ready = servers.wait_until_ready(record.id)
-        reply = client.complete(
-            base_url(ready), ready.id, [{"role": "user", "content": message}],
-            system=system, temperature=temperature, top_p=1.0, max_tokens=max_tokens,
-        )  # fmt: skip
+        asked = [{"role": "user", "content": message}]
+        options = {"system": system, "temperature": temperature, "top_p": 1.0, "max_tokens": max_tokens}
+        reply = "".join(ask(servers.runs, ready, asked, **options))
     finally:
         servers.runs.stop(record.id, now=True)
         ended = servers.runs.wait(record.id, timeout_s=20)
     if ended.state is RunState.STOPPED:
         servers.runs.delete(record.id)
     return reply
+
+
+def ask(runs: Runs, record: Record, messages: Sequence[Mapping[str, Any]], **options: Any) -> Iterator[str]:
+    """``client.stream`` with the server of ``record``; what ends an answer early is told by its cause.
+
+    Raises Failed as ``client.stream`` does, "chat_too_long" and "chat_unloaded" too.
+    """
+    log = runs.folder(record.id).log(record.attempt)
+    written = max(0, _size(log))
+    arrived = False
+    try:
+        for delta in client.stream(base_url(record), record.id, messages, **options):
+            arrived = True
+            yield delta
+    except Failed as error:
+        if _unloaded(runs, record.id):
+            raise Failed("chat_unloaded") from error
+        if not arrived and (found := _said_too_long(log, written)) is not None:
+            raise Failed("chat_too_long", error.details, length=int(found[1]), most=int(found[2])) from error
+        raise
+
+
+def _unloaded(runs: Runs, run_id: str) -> bool:
+    try:
+        return runs.record(run_id).state in (RunState.STOPPING, RunState.STOPPED)
+    except TuneDeskError:  # deleted, as an unloaded one is
+        return True
+
+
+def _said_too_long(log: Path, since: int) -> re.Match[bytes] | None:
+    """What ms-swift's server logs of a conversation that its model cannot take; its answer ends without a word."""
+    deadline = time.monotonic() + LOG_S
+    while _size(log) >= 0:
+        with log.open("rb") as file:
+            file.seek(since)
+            found = _TOO_LONG.search(file.read())
+        if found is not None or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+    return None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
 
 
 _probed: dict[str, bool] = {}

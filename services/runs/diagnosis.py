@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import errno
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+from services.errors import Key
 from services.paths import printable
+from services.runs.folder import Record
+from services.swift import log as swift_log
+from services.swift.checkpoints import list_checkpoints
+from services.text import WORDS
+
+UNKNOWN = "exited"
 
 _TAIL_BYTES = 1 << 19
 SHOWN = 180
@@ -39,6 +47,8 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )  # fmt: skip
 _ERROR_LINE = re.compile(r"^(?:\[rank\d+\]: ?)?(?:[\w.]+\.)?(\w*(?:Error|Exception|Interrupt|Exit)\b:? ?.*)$", re.M)
 _PREFIX = re.compile(r"^\[rank\d+\]: ?", re.M)
+_NODE = re.compile(r"^\[node [^\]\n]+\] ", re.M)
+_NODE_LOST = re.compile(r"^\[tunedesk\] node (.+?) lost: (.*)$", re.M)
 _RANKED = re.compile(r"^\[rank(\d+)\]: ?(.*)$", re.M)
 _ROOT_CAUSE = re.compile(r"^Root Cause.*?\brank\s*: (\d+)", re.M | re.S)
 
@@ -46,6 +56,10 @@ _ROOT_CAUSE = re.compile(r"^Root Cause.*?\brank\s*: (\d+)", re.M | re.S)
 def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
     """``{"code", "values", "line"}`` for a run that ended with ``exit_code`` and printed ``log``."""
     tail = _tail(log)
+    if (lost := _NODE_LOST.search(tail)) is not None:  # all else then only complains that it is gone
+        values = {"what": printable(lost[1], SHOWN), "why": printable(lost[2], SHOWN)}
+        return {"code": "node_lost", "values": values, "line": lost[0]}
+    tail = _NODE.sub("", tail)
     text = _PREFIX.sub("", tail)
     error = _error_of_first_rank(tail) or _closing_error(text)
     # the last error before the end first: warnings further up may speak of the same words
@@ -64,6 +78,42 @@ def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
         return {"code": "trainer_error", "values": values, "line": error}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}
+
+
+def trained_nothing(output_dir: str, since: float | None) -> bool:
+    """True where a training that began after ``since`` (epoch seconds) says at its end that it did no step."""
+    for folder in reversed(swift_log.versions(Path(output_dir))):
+        path = folder / swift_log.METRICS_FILE
+        try:
+            if path.stat().st_mtime >= (since or 0) - 1:
+                return _closing_step(path) == 0 and not list_checkpoints([folder])
+        except OSError:
+            continue
+    return False
+
+
+def _closing_step(metrics: Path) -> int | None:
+    """The ``global_step`` of the last line, where that is the trainer's summary."""
+    lines = metrics.read_bytes().splitlines()
+    try:
+        value = json.loads(lines[-1]) if lines else None  # not orjson: the trainer writes NaN and Infinity
+    except ValueError:
+        return None
+    step = value.get("global_step") if isinstance(value, dict) and "last_model_checkpoint" in value else None
+    return step if isinstance(step, int) else None
+
+
+def failure(record: Record) -> Key | None:
+    """What happened to a failed run, why, and what to do next, which differs by its kind; None where nothing failed.
+
+    The entry ``runs.failure.<code>`` speaks of a training, ``…_serve``, ``…_merge`` and ``…_other`` of the rest.
+    """
+    if record.error is None:
+        return None
+    plain = f"runs.failure.{record.error['code']}"
+    wanted = [plain] if record.kind == "train" else [f"{plain}_{record.kind}", f"{plain}_other", plain]
+    key = next((key for key in wanted if key in WORDS), f"runs.failure.{UNKNOWN}")
+    return Key(key, **{"exit_code": record.exit_code, **record.error["values"]})
 
 
 def from_start_error(error: OSError | ValueError) -> dict[str, Any]:

@@ -62,6 +62,10 @@ class Record:
     """When this attempt joined the queue."""
     started: float | None = None
     ended: float | None = None
+    ready_at: float | None = None
+    """When a server began to answer."""
+    spent_s: float = 0.0
+    """What the attempts before this one took."""
     keeper: Identity | None = None
     child: Identity | None = None
     now: bool = False
@@ -75,6 +79,8 @@ class Record:
     exit_code: int | None = None
     error: dict[str, Any] | None = None
     """``{"code", "values", "line"}``: an entry of services/text and the log line it was read from."""
+    failures: tuple[dict[str, Any], ...] = ()
+    """``error`` and ``attempt`` of each attempt that failed and was followed by another without being asked."""
     warning: str | None = None
     request_id: str = ""
     parent: str | None = None
@@ -123,6 +129,11 @@ class RunFolder:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             self.stop.touch()
+
+    def forget_listener(self) -> None:
+        """Take back what a trainer that is gone answered."""
+        for path in self.path.glob(self.stop.name + ".*"):
+            path.unlink(missing_ok=True)
 
     def forget_stop(self) -> None:
         """Take back a request to stop, and what came of it, before a new attempt."""
@@ -173,6 +184,16 @@ class RunFolder:
     def write_plan(self, number: int, plan: Plan) -> None:
         write_whole(self.plan(number), orjson.dumps(plan.as_json(), option=orjson.OPT_INDENT_2))
 
+    def attempt_s(self, record: Record) -> float:
+        """Seconds that the attempt in ``record`` has taken so far; of a lost one, until it wrote its last word."""
+        if record.started is None:
+            return 0.0
+        ended = record.ended or time.time()
+        if record.ended is None and record.state.final:
+            with contextlib.suppress(OSError):
+                ended = self.log(record.attempt).stat().st_mtime
+        return max(0.0, ended - record.started)
+
     def size_bytes(self) -> int:
         """What deleting the folder would free."""
         total = 0
@@ -206,6 +227,7 @@ def record_from_json(value: dict[str, Any]) -> Record:
                 "keeper": Identity(**value["keeper"]) if value.get("keeper") else None,
                 "child": Identity(**value["child"]) if value.get("child") else None,
                 "devices": tuple(value.get("devices") or ()),
+                "failures": tuple(value.get("failures") or ()),
             }
         )
     except (KeyError, TypeError, AttributeError) as error:

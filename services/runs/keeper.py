@@ -24,9 +24,13 @@ from services.runs import diagnosis, process, queue
 from services.runs.folder import Record, RunFolder, RunState
 from services.settings import read_settings
 from services.swift import log as swift_log
+from services.swift.checkpoints import list_checkpoints
+from services.swift.commands import resumed
 
 POLL_S = 0.2
 QUEUE_POLL_S = 0.5
+RESTART_PAUSE_S = 2.0
+"""Before a failed run is tried again, so that ports and memory of the last attempt are free."""
 TERM_S = 2.0
 """Between asking the last processes to end and killing them."""
 
@@ -56,6 +60,12 @@ class Keeper:
         turn = self.wait_for_turn(plan)
         if turn is None:
             return self.end(RunState.STOPPED)
+        while not self.see_through(plan, turn).state.final:
+            plan = self.folder.read_plan(self.record.attempt)
+        return self.record
+
+    def see_through(self, plan: Plan, turn: queue.Turn) -> Record:
+        """One attempt; its verdict, or where it is tried again the record of the next."""
         filled = plan.filled(
             {
                 "run": str(self.folder.path),
@@ -108,7 +118,7 @@ class Keeper:
                 log=self.folder.log(self.record.attempt),
             )
         except (OSError, ValueError) as error:
-            self.end(RunState.FAILED, error=diagnosis.from_start_error(error))
+            self.fail(plan, error=diagnosis.from_start_error(error))
             return None
         self.save(state=RunState.RUNNING if plan.ready_url is None else RunState.STARTING,
                   child=process.identity(child.pid))  # fmt: skip
@@ -121,7 +131,7 @@ class Keeper:
             if request is not None:
                 return self.stop(child, now=request)
             if plan.ready_url is not None and self.record.state is RunState.STARTING and self.serves(plan.ready_url):
-                self.save(state=RunState.READY)
+                self.save(state=RunState.READY, ready_at=self.clock())
             process.reap(besides=child.pid)
             self.sleep(POLL_S)
         return code
@@ -155,12 +165,35 @@ class Keeper:
         # a trainer may hear of the request, and end, before this keeper does
         if self.record.stopping_since is not None or (plan.kind == "train" and self.stop_request() is not None):
             return self.end(RunState.SUCCEEDED if trained else RunState.STOPPED, exit_code=code)
+        if code == 0 and plan.kind == "train" and diagnosis.trained_nothing(plan.output_dir, self.record.started):
+            nothing = {"code": "nothing_trained", "values": {}, "line": ""}
+            return self.end(RunState.FAILED, exit_code=code, error=nothing)
         if code == 0:
             return self.end(RunState.SUCCEEDED, exit_code=code)
         error = diagnosis.diagnose(log, code)
         if trained:
             return self.end(RunState.SUCCEEDED, exit_code=code, error=error, warning="teardown_failed")
-        return self.end(RunState.FAILED, exit_code=code, error=error)
+        return self.fail(plan, exit_code=code, error=error)
+
+    def fail(self, plan: Plan, **changes: object) -> Record:
+        """The verdict on a failed attempt, unless the run is to try again."""
+        if len(self.record.failures) >= plan.max_restarts or self.stop_request() is not None:
+            return self.end(RunState.FAILED, **changes)
+        self.sleep(RESTART_PAUSE_S)
+        failed = {**changes, "attempt": self.record.attempt}
+        attempt = self.record.attempt + 1
+        logs = [self.folder.log(number) for number in range(1, attempt)]
+        checkpoints = list_checkpoints([found for log in logs if (found := swift_log.real_output_dir(log))])
+        self.folder.forget_listener()
+        try:
+            self.folder.attempt(attempt).mkdir(parents=True, exist_ok=True)
+            self.folder.write_plan(attempt, resumed(plan, str(checkpoints[-1].path)) if checkpoints else plan)
+        except OSError:
+            return self.end(RunState.FAILED, **changes)
+        self.save(state=RunState.STARTING, attempt=attempt, started=self.clock(), child=None,
+                  failures=(*self.record.failures, failed),
+                  spent_s=self.record.spent_s + self.folder.attempt_s(self.record))  # fmt: skip
+        return self.record
 
     def serves(self, url: str) -> bool:
         """True when a server answers there and names this run as its model, so that it is ours and no other."""
@@ -171,13 +204,24 @@ class Keeper:
         return reply.status_code == 200 and self.folder.id in _model_names(reply)
 
     def stop_request(self) -> bool | None:
-        """None: nobody asked. False: save, then end. True: at once."""
+        """None: nobody asked. False: save, then end. True: at once, as where the folder is gone."""
         try:
             return bool(orjson.loads(self.folder.stop.read_bytes()).get("now"))
         except FileNotFoundError:
-            return None
+            return True if self.gone else None
         except (OSError, ValueError, AttributeError):
             return False
+
+    @property
+    def gone(self) -> bool:
+        """Somebody deleted the run's folder under it: then there is nothing left to run for."""
+        try:
+            self.folder.state.stat()
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+        return False
 
     def ask_to_stop(self) -> None:
         """Somebody ends the machine's programs: save what there is."""
@@ -189,7 +233,7 @@ class Keeper:
         """Record the verdict; a disk too full even for that is waited out: an unwritten verdict is a lost run."""
         deadline = self.clock() + 600
         changes = {**changes, "state": state, "ended": self.clock()}
-        while not self.save(**changes) and not self.save_in_place() and self.clock() < deadline:
+        while not self.save(**changes) and not self.save_in_place() and not self.gone and self.clock() < deadline:
             self.sleep(5)
         return self.record
 

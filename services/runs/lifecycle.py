@@ -97,7 +97,8 @@ class Runs:
                 record = replace(
                     record, state=RunState.QUEUED, attempt=record.attempt + 1, queued=time.time(), keeper=None,
                     child=None, started=None, ended=None, stopping_since=None, exit_code=None, error=None,
-                    warning=None, now=False,
+                    failures=(), warning=None, now=False, needs=plan.needs,
+                    spent_s=record.spent_s + run.attempt_s(record),
                 )  # fmt: skip
                 run.attempt(record.attempt).mkdir(parents=True, exist_ok=True)
                 run.write_plan(record.attempt, plan)
@@ -128,18 +129,50 @@ class Runs:
             time.sleep(poll_s)
 
     def delete(self, run_id: str) -> int:
-        """Delete a run that has ended and return the bytes that freed. Raises Refused("still_running")."""
+        """Delete a run that has ended, with what it made in TuneDesk's own folders, and return the bytes that freed;
+        ``kept`` says before what stays. Raises Refused("still_running"), Failed("cannot_write").
+        """
         run = RunFolder(self.root / run_id)
-        with queue.lock(self.root):
-            record = self.record(run_id)
-            if not record.state.final:
-                raise Refused("still_running", name=record.name)
-            process.sweep(str(run.path))
-            size = run.size_bytes()
-            folders.remove(run)
+        try:
+            with queue.lock(self.root):
+                record = self.record(run_id)
+                if not record.state.final:
+                    raise Refused("still_running", name=record.name)
+                process.sweep(str(run.path))
+                size = self.size_bytes(record)
+                if (model := self._own_model(record)) is not None:
+                    folders.remove(RunFolder(model))
+                folders.remove(run)
+        except OSError as error:
+            raise _write_failure(error, self.root) from error
         self._readers.pop(run_id, None)
         self._finished.pop(run_id, None)
         return size
+
+    def waits_for(self, record: Record) -> list[Record]:
+        """The runs that one in the queue waits for."""
+        return queue.ahead_of(record, [other for other in self.list() if other.id != record.id])
+
+    def size_bytes(self, record: Record) -> int:
+        """What deleting the run would free."""
+        model = self._own_model(record)
+        return self.folder(record.id).size_bytes() + (RunFolder(model).size_bytes() if model is not None else 0)
+
+    def kept(self, record: Record) -> str:
+        """The folder with what the run made, where deleting the run leaves that; else empty."""
+        made = Path(record.output_dir)
+        inside = not record.output_dir or made.is_relative_to(self.root / record.id)
+        return "" if inside or self._own_model(record) is not None or not made.exists() else record.output_dir
+
+    def _own_model(self, record: Record) -> Path | None:
+        """The folder of the model that a merge made, where it lies in TuneDesk's own folder of models and no other
+        run made it too or builds on it."""
+        made = Path(record.output_dir)
+        if record.kind != "merge" or made.parent != self.root.parent / "models" or not made.is_dir():
+            return None
+        others = [other for other in self.list() if other.id != record.id]
+        used = any(record.output_dir in (other.output_dir, other.about.get("base")) for other in others)
+        return None if used else made
 
     def list(self) -> list[Record]:
         """All runs, the newest first. A run that has ended is read from disk once."""

@@ -108,15 +108,19 @@ def run(
     env: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
     on_line: Callable[[str], None] | None = None,
+    told: str | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Result:
-    """Run a short command to its end and return its output; ``on_line`` sees each line as it comes.
+    """Run a short command to its end and return its output; ``on_line`` sees each line as it comes, and
+    ``told`` is what it reads from its standard input (less than a pipe holds).
 
-    Past ``timeout_s`` its whole tree is killed and the return code is -9. A program that does not
-    exist gives 127.
+    Past ``timeout_s``, or soon after ``stop()`` is true, its whole tree is killed and the return code is -9. A
+    program that does not exist gives 127.
     """
     try:
         child = subprocess.Popen(
-            list(argv), cwd=cwd, env=child_environment(env or {}), stdin=subprocess.DEVNULL,
+            list(argv), cwd=cwd, env=child_environment(env or {}),
+            stdin=subprocess.DEVNULL if told is None else subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             text=True, encoding="utf-8", errors="replace",
         )  # fmt: skip
@@ -126,8 +130,15 @@ def run(
     timer = threading.Timer(timeout_s, kill_tree, [child.pid]) if timeout_s is not None else None
     if timer is not None:
         timer.start()
+    ended = threading.Event()
+    if stop is not None:
+        threading.Thread(target=_kill_when, args=(stop, child.pid, ended), daemon=True).start()
     try:
         assert child.stdout is not None
+        if child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                child.stdin.write(told or "")
+                child.stdin.close()
         for line in child.stdout:
             lines.append(line)
             if on_line is not None:
@@ -138,11 +149,19 @@ def run(
         child.wait()
         raise
     finally:
+        ended.set()
         if timer is not None:
             timer.cancel()
         if child.stdout is not None:
             child.stdout.close()
     return Result(child.returncode, "".join(lines))
+
+
+def _kill_when(stop: Callable[[], bool], pid: int, ended: threading.Event) -> None:
+    while not ended.wait(0.1):
+        if stop():
+            kill_tree(pid)
+            return
 
 
 def spawn(
@@ -154,6 +173,16 @@ def spawn(
             list(argv), cwd=cwd, env=child_environment(env), stdin=subprocess.DEVNULL,
             stdout=output, stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
+
+
+def converse(argv: Sequence[str], *, cwd: Path) -> subprocess.Popen[bytes]:
+    """Start a command in a session of its own whose input and output are pipes to us; what it says on its
+    standard error goes where ours does. Raises OSError.
+    """
+    return subprocess.Popen(
+        list(argv), cwd=cwd, env=child_environment({}), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        start_new_session=True,
+    )  # fmt: skip
 
 
 def spawn_free(argv: Sequence[str], *, cwd: Path, log: Path) -> None:
@@ -168,9 +197,19 @@ def child_environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, "PYTHONUNBUFFERED": "1", **extra}
 
 
+def own_environment(names: Iterable[str]) -> dict[str, str]:
+    """Those of ``names`` that this process was given, with their values."""
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
 def python() -> str:
     """The interpreter that runs TuneDesk, by its full path."""
     return sys.executable
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def members(mark: str | None = None, of: int | None = None) -> list[psutil.Process]:

@@ -57,6 +57,19 @@ def turn_for(mine: Record, plan: Plan, others: list[Record], cpu_slots: int) -> 
     return plan.devices[: plan.device_count]
 
 
+def ahead_of(mine: Record, others: list[Record]) -> list[Record]:
+    """Those of ``others`` that ``mine`` waits for: they hold what it needs too, or came before it."""
+    alike = [other for other in others if other.needs == mine.needs and is_living(other)]
+    holding = [other for other in alike if other.state is not RunState.QUEUED]
+    before = [other for other in alike if other.state is RunState.QUEUED]
+    return holding + [other for other in before if (other.queued, other.id) < (mine.queued, mine.id)]
+
+
+def is_living(record: Record) -> bool:
+    """True for a run that a keeper looks after, or whose command outlived its keeper."""
+    return record.live or (record.state is RunState.LOST and record.child is not None and record.child.alive())
+
+
 def living(root: Path, besides: str) -> list[Record]:
     """The records of all other runs that a keeper looks after, or whose command outlived its keeper."""
     records = []
@@ -67,7 +80,7 @@ def living(root: Path, besides: str) -> list[Record]:
             record = folder.read()
         except (OSError, ValueError):
             continue
-        if record.live or (record.state is RunState.LOST and record.child is not None and record.child.alive()):
+        if is_living(record):
             records.append(record)
     return records
 

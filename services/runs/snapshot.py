@@ -27,6 +27,7 @@ class Snapshot:
     metrics: tuple[Metric, ...]
     log_tail: str
     elapsed_s: float | None
+    """Over all attempts, without what lay between them."""
     eta_s: float | None
     seconds_per_step: float | None
     memory_bytes: int | None
@@ -80,7 +81,7 @@ class RunReader:
             total_steps=total,
             metrics=joined([self.readers[folder].metrics for folder in folders]),
             log_tail=self.tail,
-            elapsed_s=(record.ended or time.time()) - record.started if record.started else None,
+            elapsed_s=record.spent_s + self.folder.attempt_s(record) if record.started else None,
             eta_s=pace * max(0, total - step) if running and pace and total and step is not None else None,
             seconds_per_step=pace,
             memory_bytes=_memory(record),

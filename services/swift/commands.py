@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from services.errors import Key, Refused
+from services.errors import Refused
 from services.plan import Plan, Slot, partial_of
 from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import catalogue
 
 DEEPSPEED = ("zero0", "zero1", "zero2", "zero3", "zero2_offload", "zero3_offload")
+"""The DeepSpeed configurations that ms-swift brings."""
 PLUGINS = Path(__file__).parent / "plugins"
 SAVE_ON_STOP = PLUGINS / "save_on_stop.py"
 """A plugin with which all ranks save and end at the same step when the run is asked to stop."""
 READER_GONE = PLUGINS / "reader_gone.py"
 """A plugin that makes ms-swift's own engine stop generating when nobody reads the answer any more."""
-CHECKPOINTS_KEPT = 3
+KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "100000000000"}
+"""glibc hands large tensors back to the kernel after each use and has them zeroed again; told to keep them, a step on
+a CPU takes 12 s where it took 17 (135 M parameters, 4 rows of 512 tokens)."""
+SPREAD = ("device_map", "ddp+device_map")
+"""Strategies that spread a rank's model over all the cards there are."""
+RESUME = "--resume_from_checkpoint"
+MEGATRON = "swift.cli._megatron.main"
 SAVES_A_RUN = 10
 MOST_STEPS_AT_RISK = 200
 
@@ -31,8 +39,6 @@ class Device:
     cards: tuple[str, ...] = ()
     kind: str = "gpu"
     cores: int = 1
-    impossible: Mapping[str, str] = field(default_factory=dict)
-    """Strategies that cannot run here -> the code of the reason."""
 
     @property
     def on_cpu(self) -> bool:
@@ -53,8 +59,6 @@ class Source:
     flags: Mapping[str, str] = field(default_factory=dict)
     local: bool = True
     use_hf: bool = False
-    small: bool = False
-    """Its activations fit without gradient checkpointing."""
 
 
 @dataclass(frozen=True)
@@ -66,95 +70,123 @@ class Data:
     files: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Arguments that make ms-swift read the file as it is meant."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables for the same."""
+    validation: tuple[str, ...] = ()
+    """The data sets of ``val_dataset``, as ms-swift is to load them."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a training is started, as services/planning chose it."""
+
+    command: str
+    """sft, pt, rlhf, or one of them behind ``megatron``."""
+    strategy: str
+    processes: int
+    """Ranks on each machine."""
+    settings: Mapping[str, Any]
+    """All arguments beside model, data and places; a mapping as ``deepspeed`` or ``fsdp`` becomes a file of the run."""
+    nodes: int = 1
+
+    @property
+    def ranks(self) -> int:
+        return self.processes * self.nodes
+
+    @property
+    def megatron(self) -> bool:
+        return self.command.startswith("megatron ")
+
+    @property
+    def copies(self) -> int:
+        """Ranks that see different rows."""
+        names = ("sequence_parallel_size", "tensor_model_parallel_size", "pipeline_model_parallel_size",
+                 "context_parallel_size")  # fmt: skip
+        return max(1, self.ranks // math.prod(int(self.settings.get(name) or 1) for name in names))
 
 
 def train_plan(
-    spec: TrainSpec, source: Source, data: Data, device: Device, python: str, resume_from: str | None = None
-) -> Plan:
-    """The plan of a training run.
-
-    Raises Refused for arguments ms-swift does not know and for settings that cannot work together.
-    """
-    args = catalogue.check(spec.command, spec.args)
-    strategy, processes = strategy_of(spec, args, device)
-    defaults = training_defaults(source, device, args)
+    spec: TrainSpec, launch: Launch, source: Source, data: Data, device: Device, python: str,
+    resume_from: str | None = None,
+) -> Plan:  # fmt: skip
+    """The plan of a training run: what each of its machines does, all of them with a ``device`` like this."""
+    given, files = _as_files(launch.settings)
     settings: dict[str, Any] = {
         "model": source.model,
         **source.flags,
-        **({"check_model": False} if source.local else {}),
+        **({"check_model": False} if source.local and not launch.megatron else {}),
         **({"use_hf": True} if source.use_hf else {}),
         "dataset": list(data.arguments),
+        **({"model_name": [spec.model_name], "model_author": [spec.model_author]} if spec.teaches_swifts_own else {}),
         **data.settings,
-        **defaults,
-        **strategy_arguments(strategy, processes, device, args),
+        **_rank_arguments(launch, device),
+        **({"ddp_timeout": spec.network.timeout_s} if spec.network.timeout_s else {}),
         "output_dir": Slot("{run}/output"),
-        **args,
-        "external_plugins": [str(SAVE_ON_STOP), *_words(args.get("external_plugins"))],
-        "callbacks": ["save_on_stop", *_words(args.get("callbacks"))],
+        **given,
+        **({"val_dataset": list(data.validation)} if data.validation else {}),
+        **({} if launch.megatron else _plugins(given)),
     }
-    total = total_steps(settings, data.rows, processes)
+    total = total_steps(settings, data.rows, launch.copies)
     settings.setdefault("save_steps", safe_save_steps(total))
     settings.setdefault("logging_steps", max(1, min(5, (total or 100) // 20)))
     if resume_from is not None:
-        settings["resume_from_checkpoint"] = resume_from
+        settings |= _resumed(launch, resume_from)
+    start = megatron if launch.megatron else swift
     return Plan(
         kind="train",
-        argv=(*swift(python), spec.command, *catalogue.to_argv(settings)),
-        env={**training_environment(strategy, processes, device, args), **spec.env},
-        files=data.files,
+        argv=(*start(python), launch.command.removeprefix("megatron "), *catalogue.to_argv(settings)),
+        env={**training_environment(launch, device), **data.env, **spec.env},
+        files={**data.files, **files},
         output_dir=settings["output_dir"],
         total_steps=total,
-        processes=processes,
-        **needs(device, spec.devices, processes if strategy not in ("device_map", "ddp+device_map") else None),
+        processes=launch.processes,
+        **needs(device, spec.devices, None if launch.strategy in SPREAD else launch.processes),
     )
+
+
+def _resumed(launch: Launch, checkpoint: str) -> dict[str, Any]:
+    """Megatron takes weights, optimizer and step from a checkpoint of its own kind when it is not told to finetune."""
+    if not launch.megatron:
+        return {"resume_from_checkpoint": checkpoint}
+    full = launch.settings.get("tuner_type") == "full"
+    return {"mcore_model" if full else "mcore_adapter": checkpoint, "finetune": False}
+
+
+def _plugins(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Saving on request; Megatron's trainer takes no callbacks of transformers."""
+    return {
+        "external_plugins": [str(SAVE_ON_STOP), *_words(given.get("external_plugins"))],
+        "callbacks": ["save_on_stop", *_words(given.get("callbacks"))],
+    }
+
+
+def _as_files(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """(settings, files): a mapping that configures the sharding is read by ms-swift from a file of the run."""
+    given, files = dict(settings), {}
+    for name in ("deepspeed", "fsdp", "teacher_deepspeed"):
+        if isinstance(given.get(name), Mapping):
+            files[f"{name}.json"] = json.dumps(given[name], indent=2) + "\n"
+            given[name] = Slot("{run}/" + f"{name}.json")
+    return given, files
+
+
+def resumed(plan: Plan, checkpoint: str) -> Plan:
+    """The same training, going on from ``checkpoint``."""
+    words = list(plan.argv)
+    is_full = "--tuner_type" in words and words[words.index("--tuner_type") + 1] == "full"
+    flags = {RESUME[2:]: checkpoint}
+    if MEGATRON in words:
+        flags = {"mcore_model" if is_full else "mcore_adapter": checkpoint, "finetune": "false"}
+    for name, value in flags.items():
+        if f"--{name}" in words:
+            words[words.index(f"--{name}") + 1] = value
+        else:
+            words += [f"--{name}", value]
+    return replace(plan, argv=tuple(words))
 
 
 def _words(value: object) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)] if value else []
-
-
-def strategy_of(spec: TrainSpec, args: Mapping[str, Any], device: Device) -> tuple[str, int]:
-    """The strategy and number of ranks that ``spec`` comes to. Raises Refused with the arithmetic or the reason."""
-    cards = len(chosen_cards(device, spec.devices))
-    strategy: str = spec.strategy
-    given = {"deepspeed": args.get("deepspeed"), "fsdp": args.get("fsdp")}
-    implied = given["deepspeed"] if given["deepspeed"] in DEEPSPEED else "fsdp2" if given["fsdp"] else None
-    if strategy == "auto":
-        strategy = implied or ("ddp" if (spec.processes or max(cards, 1)) > 1 else "single")
-    elif (given["deepspeed"] or given["fsdp"]) and strategy != implied:
-        raise Refused("strategy_contradicts", strategy=strategy, given=given["deepspeed"] or given["fsdp"])
-    processes = spec.processes or (1 if strategy in ("single", "device_map") else max(cards, 1))
-    if strategy == "single" and processes > 1:
-        raise Refused("single_needs_one", processes=processes)
-    if strategy in device.impossible:
-        reason = Key(f"training.reason.{device.impossible[strategy]}")
-        raise Refused("strategy_impossible", strategy=strategy, reason=reason)
-    if device.on_cpu:
-        if processes > device.cores:
-            raise Refused("more_processes_than_cores", processes=processes, cores=device.cores)
-    elif processes > cards:
-        raise Refused("more_processes_than_cards", processes=processes, cards=cards)
-    return strategy, processes
-
-
-def training_defaults(source: Source, device: Device, args: Mapping[str, Any]) -> dict[str, Any]:
-    """What TuneDesk sets where the spec says nothing."""
-    tuner = args.get("tuner_type", "lora")
-    lora = {"lora_rank": 8, "lora_alpha": 32, "target_modules": ["all-linear"]} if tuner == "lora" else {}
-    return {
-        "tuner_type": tuner,
-        **lora,
-        "num_train_epochs": 1.0,
-        "per_device_train_batch_size": 4 if device.on_cpu else 1,
-        "gradient_accumulation_steps": 1 if device.on_cpu else 16,
-        "learning_rate": 1e-3 if tuner == "lora" and source.small else 1e-4 if tuner == "lora" else 1e-5,
-        "max_length": 512 if device.on_cpu else 2048,
-        "gradient_checkpointing": not source.small,
-        "save_total_limit": CHECKPOINTS_KEPT,
-        "dataloader_num_workers": 0 if device.on_cpu else 2,
-        **cpu_precision(device),
-        **({"use_cpu": True, "fp16": False, "bf16": False} if device.on_cpu else {}),
-    }
 
 
 def cpu_precision(device: Device) -> dict[str, Any]:
@@ -162,39 +194,32 @@ def cpu_precision(device: Device) -> dict[str, Any]:
     return {"torch_dtype": "float32"} if device.on_cpu else {}
 
 
-def strategy_arguments(strategy: str, processes: int, device: Device, args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that a strategy adds. On a CPU the ranks average their gradients only over gloo."""
-    added: dict[str, Any] = {}
-    if strategy in DEEPSPEED and "deepspeed" not in args:
-        added["deepspeed"] = strategy
-    if strategy == "fsdp2":
-        added["gradient_checkpointing"] = False
-        if "fsdp" not in args:
-            added["fsdp"] = "fsdp2"
-    if device.on_cpu and uses_torchrun(strategy, processes, args):
-        added["ddp_backend"] = "gloo"
-    return added
+def _rank_arguments(launch: Launch, device: Device) -> dict[str, Any]:
+    """On a CPU the ranks average their gradients only over gloo; NPUs talk over HCCL."""
+    if not uses_torchrun(launch) or launch.megatron:
+        return {}
+    if device.on_cpu:
+        return {"ddp_backend": "gloo"}
+    return {"ddp_backend": "hccl"} if device.kind == "npu" else {}
 
 
-def uses_torchrun(strategy: str, processes: int, args: Mapping[str, Any]) -> bool:
-    """DeepSpeed and FSDP need a process group even for one rank, also with a configuration of the person's own."""
-    own = bool(args.get("deepspeed") or args.get("fsdp"))
-    return processes > 1 or strategy in DEEPSPEED or strategy == "fsdp2" or own
+def uses_torchrun(launch: Launch) -> bool:
+    """DeepSpeed, FSDP and Megatron need a process group even for one rank, also with a person's own configuration."""
+    sharded = launch.settings.get("deepspeed") or launch.settings.get("fsdp")
+    return launch.ranks > 1 or bool(sharded) or launch.megatron
 
 
-def training_environment(strategy: str, processes: int, device: Device, args: Mapping[str, Any]) -> dict[str, str]:
+def training_environment(launch: Launch, device: Device) -> dict[str, str]:
     """The variables that make ``swift`` start torchrun, and each rank take its share of the machine."""
     env: dict[str, str] = {}
-    if uses_torchrun(strategy, processes, args):
-        env |= {"NPROC_PER_NODE": str(processes), "MASTER_PORT": Slot("{port}")}
+    if uses_torchrun(launch):
+        env |= {"NPROC_PER_NODE": str(launch.processes), "MASTER_PORT": Slot("{port}")}
         if device.on_cpu:
             env |= {
-                "OMP_NUM_THREADS": str(max(1, device.cores // processes)),
+                "OMP_NUM_THREADS": str(max(1, device.cores // launch.processes)),
                 "GLOO_SOCKET_IFNAME": "lo",
             }
-    if not device.on_cpu:
-        env[device.visible_variable] = Slot("{devices}")
-    return env
+    return {**env, **(KEEP_MEMORY if device.on_cpu else {device.visible_variable: Slot("{devices}")})}
 
 
 def chosen_cards(device: Device, wanted: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -213,25 +238,30 @@ def needs(device: Device, wanted: tuple[str, ...] | None, count: int | None) -> 
     return {"needs": "cards", "devices": cards, "device_count": len(cards) if count is None else count}
 
 
-def total_batch(settings: Mapping[str, Any], processes: int) -> int:
-    """Rows an optimizer step learns from: per device x accumulation x ranks."""
+def total_batch(settings: Mapping[str, Any], copies: int) -> int:
+    """Rows an optimizer step learns from: per device x accumulation x ranks that see different rows."""
+    if settings.get("global_batch_size"):
+        return int(settings["global_batch_size"])
     return (
         int(settings.get("per_device_train_batch_size") or 1)
         * int(settings.get("gradient_accumulation_steps") or 1)
-        * processes
+        * copies
     )
 
 
-def total_steps(settings: Mapping[str, Any], rows: int | None, processes: int) -> int | None:
+def total_steps(settings: Mapping[str, Any], rows: int | None, copies: int) -> int | None:
     """Optimizer steps, as transformers' Trainer counts them; None where the rows are not known."""
-    if int(settings.get("max_steps") or -1) > 0:
-        return int(settings["max_steps"])
+    limit = int(settings.get("max_steps") or settings.get("train_iters") or -1)
+    if limit > 0:
+        return limit
     if not rows:
         return None
     epochs = float(settings.get("num_train_epochs") or 1)
     if not math.isfinite(epochs):
         return None
-    batches = math.ceil(rows / (int(settings.get("per_device_train_batch_size") or 1) * processes))
+    if settings.get("global_batch_size"):  # Megatron leaves out what does not fill a batch
+        return max(1, int(rows * epochs // int(settings["global_batch_size"])))
+    batches = math.ceil(rows / (int(settings.get("per_device_train_batch_size") or 1) * copies))
     an_epoch = max(1, math.ceil(batches / int(settings.get("gradient_accumulation_steps") or 1)))
     return max(1, math.ceil(epochs * an_epoch))
 
@@ -309,3 +339,8 @@ def swift(python: str) -> tuple[str, ...]:
     """How ms-swift is started: by its module, so that no other program of that name on PATH is;
     -P, so that no folder ``swift`` in the working directory is."""
     return (python, "-P", "-m", "swift.cli.main")
+
+
+def megatron(python: str) -> tuple[str, ...]:
+    """The same for ms-swift's second console script, ``megatron``."""
+    return (python, "-P", "-m", MEGATRON)

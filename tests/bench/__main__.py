@@ -11,16 +11,19 @@ import signal
 import sys
 import time
 
-from tests.bench import beside, idle, snapshot, start
+from tests.bench import beside, check, idle, memory, snapshot, speed, start
 from tests.bench.figures import Figure, table
 from tests.bench.settings import Settings, note
 
 PARTS = {
     "snapshot": snapshot.measure,
+    "check": check.measure,
     "start": start.measure,
     "idle": idle.measure,
     "beside": beside.measure_alone,
     "page": beside.measure_page,
+    "memory": memory.measure,
+    "speed": speed.measure,
 }
 
 

@@ -7,11 +7,14 @@ rank a session of its own. Standard library only, and light: every layer is a ne
 The variable STAND_IN holds a JSON object; every entry has a default:
     steps (3), step_s (0.02), log_every (1); launch_s (0): before there is a rank; load_s (0): before it can save
     error: text printed to stderr before exit code 1; error_at: the step (default 0: before anything)
+    once: that error only comes the first time
     exit_code: of a rank, after all its steps (0); linger_s: between the closing summary and the exit (0)
     deaf: every layer ignores TERM, and the trainer the request that it listens for
     save_s: what writing a checkpoint takes (0)
     noise_mb: megabytes of stderr before the first step; strays: processes left behind, each in its own session
     metrics: further entries of each log line, a text put in as it is (NaN …)
+    longest: for deploy, the characters of a conversation; a longer one ends the answer without a word
+    answer_s: for deploy, what an answer takes (0)
     hidden: for deploy, do not answer under the name that was asked for
 """
 
@@ -212,7 +215,8 @@ def leave_a_stray(number: int) -> None:
 
 
 def fail_at(step: int) -> None:
-    if "error" in ASKED and ASKED.get("error_at", 0) == step:
+    if "error" in ASKED and ASKED.get("error_at", 0) == step and not (ASKED.get("once") and Path("failed").exists()):
+        Path("failed").touch()
         sys.stderr.write("Traceback (most recent call last):\n" + ASKED["error"] + "\n")
         sys.exit(1)
 
@@ -246,9 +250,20 @@ def deploy(words: list[str]) -> int:
 
         def do_POST(self) -> None:
             question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            length = sum(len(message["content"]) for message in question["messages"])
+            if length > ASKED.get("longest", length):
+                return self.end_without_a_word(length)
+            time.sleep(ASKED.get("answer_s", 0))
             text = question["messages"][-1]["content"][::-1]
             message = {"role": "assistant", "content": text}
             self.reply({"model": name, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+
+        def end_without_a_word(self, length: int) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/event-stream")
+            self.end_headers()
+            why = f"Current length of row({length}) is larger than the max_length({ASKED['longest']})."
+            print(f"swift.template.base.MaxLengthError: {why}", file=sys.stderr, flush=True)
 
         def reply(self, value: dict[str, object]) -> None:
             body = json.dumps(value).encode()

@@ -111,6 +111,42 @@ def test_a_dry_run_shows_the_command_and_starts_nothing(tunedesk: Terminal, home
     assert not (home / "runs").exists()
 
 
+FOUR_CARDS = {"gpus": [{"name": "NVIDIA A100-SXM4-40GB", "memory_gib": 40, "free_gib": 39.4}] * 4, "link": "nvlink",
+              "host_memory_gib": 512, "cores": 64}  # fmt: skip
+
+
+def test_a_plan_says_how_why_and_with_what_memory_and_starts_nothing(tunedesk: Terminal, home: Path) -> None:
+    model = tunedesk.folder / "only a config"
+    model.mkdir()
+    config = {"model_type": "qwen2", "hidden_size": 5120, "num_hidden_layers": 48, "num_attention_heads": 40,
+              "num_key_value_heads": 8, "intermediate_size": 13824, "vocab_size": 152064}  # fmt: skip
+    (model / "config.json").write_text(json.dumps(config))
+    (tunedesk.folder / "four 卡.json").write_text(json.dumps(FOUR_CARDS))
+    spec = tunedesk.spec(model="only a config")
+    value = tunedesk.done("plan", spec, "--machine", "four 卡.json", "--json").value
+    assert value.keys() >= {
+        "strategy", "settings", "reasons", "memory_gib_per_card", "memory_gib_per_card_worst", "memory", "fits",
+        "runners_up", "changed", "warned", "argv", "host_memory_gib", "disk_gib",
+    }  # fmt: skip
+    assert (value["strategy"], value["fits"], len(value["reasons"])) == ("zero2", True, 2)
+    assert 28 < value["memory_gib_per_card"] <= value["memory_gib_per_card_worst"] <= 39.4
+    text = tunedesk.done("plan", spec, "--machine", "four 卡.json", "--lang", "zh").out
+    assert "ZeRO-2" in text and "张卡" in text and "swift.cli.main sft" in text
+    here = tunedesk.done("plan", spec, "--json").value
+    assert here["strategy"] == "single" and here["fits"] is False
+    assert not (home / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [("", "not a machine"), ("[]", "not a JSON object"), ('{"cores": 4}', "host_memory_gib")],
+)
+def test_a_machine_that_cannot_be_read_is_exit_code_2(tunedesk: Terminal, file: str, said: str) -> None:
+    (tunedesk.folder / "m.json").write_text(file)
+    answer = tunedesk("plan", tunedesk.spec(), "--machine", "m.json")
+    assert answer.code == 2 and said in answer.err and not answer.out
+
+
 # training
 
 
@@ -280,6 +316,35 @@ def test_chinese_is_spoken_on_request(tunedesk: Terminal, words: list[str]) -> N
     assert tunedesk.done("runs").err == "No runs yet.\n"
     assert tunedesk.done(*words).err == "还没有运行。\n"
     assert "找不到" in tunedesk("chat", "/none", "-m", "hi", "--lang", "zh").err
+
+
+@pytest.mark.parametrize("words", [["chat", "nope", "-m", "hi"], ["merge", "nope"], ["serve", "nope"]])
+def test_a_name_that_nothing_has_is_told_of_the_runs(tunedesk: Terminal, words: list[str]) -> None:
+    answer = tunedesk(*words)
+    assert answer.code == 2 and "no run and no model called “nope”" in answer.err and "tunedesk runs" in answer.err
+
+
+def test_a_run_whose_plan_is_gone_is_shown_all_the_same(tunedesk: Terminal) -> None:
+    run = tunedesk.watch(tunedesk.done("train", tunedesk.spec(), "--detach").out)
+    run.ended()
+    run.folder.plan(1).unlink()
+    shown = tunedesk.done("show", "last")
+    assert "robot" in shown.out and "plan.json is missing" in shown.out
+    assert tunedesk.done("show", "last", "--json").value["argv"] == []
+
+
+def test_a_merge_is_deleted_with_its_model(tunedesk: Terminal, home: Path) -> None:
+    tunedesk.done("train", tunedesk.spec())
+    merged = tunedesk.done("merge", "robot", "--json").value
+    tunedesk.done("delete", merged["run"])
+    assert not Path(merged["merged"]).exists()
+
+
+def test_a_pipe_that_nobody_writes_into_is_no_spec(tunedesk: Terminal) -> None:
+    os.mkfifo(tunedesk.folder / "pipe")
+    for words in (["train", "pipe"], ["train", "pipe", "--dry-run"]):
+        answer = tunedesk(*words)
+        assert answer.code == 2 and "not an ordinary file" in answer.err
 
 
 # stopping, going on, deleting

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,12 @@ import httpx
 import pytest
 
 from services.bootstrap import Services
-from services.chat import server
-from services.errors import Refused
-from services.runs.folder import RunState
+from services.chat import loaded, server
+from services.errors import Failed, Refused
+from services.runs import process
+from services.runs.folder import Record, RunState
 from services.specs import MergeSpec, ServeSpec, TrainSpec
+from services.text import explain
 from tests.conftest import Watch, start
 
 AWKWARD = [
@@ -247,6 +251,28 @@ def test_a_keeper_that_is_asked_to_end_stops_its_run_in_order(services: Services
     assert services.runs.snapshot(run.id).checkpoints
 
 
+@pytest.mark.parametrize("waiting", [False, True], ids=["running", "waiting"])
+def test_a_run_whose_folder_is_deleted_under_it_ends_with_all_its_processes(
+    services: Services, monkeypatch: pytest.MonkeyPatch, waiting: bool
+) -> None:
+    run = start(services, processes=2, steps=10_000, strays=1)
+    run.step(2)
+    if waiting:
+        monkeypatch.setenv("TUNEDESK_CPU_SLOTS", "1")
+        run = start(services)
+        run.until(RunState.QUEUED)
+    tree, keeper = run.processes(), run.folder.read().keeper
+    while keeper is None:
+        keeper = run.folder.read().keeper
+    shutil.rmtree(run.folder.path, ignore_errors=True)
+    run.expect_gone(tree, within_s=8)
+    deadline = time.monotonic() + 5
+    while keeper.alive():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert run.id not in [record.id for record in services.runs.list()]
+
+
 # failing
 
 
@@ -280,6 +306,12 @@ def test_a_crash_in_mid_run_is_a_failure_although_the_trainer_wrote_its_summary(
 def test_a_crash_after_the_last_step_is_a_success_with_a_warning(services: Services) -> None:
     record = start(services, exit_code=1).ended()
     assert (record.state, record.warning, record.exit_code) == (RunState.SUCCEEDED, "teardown_failed", 1)
+
+
+def test_an_end_without_a_single_step_is_no_success(services: Services) -> None:
+    record = start(services, steps=0).ended()
+    assert (record.state, record.exit_code) == (RunState.FAILED, 0)
+    assert record.error is not None and record.error["code"] == "nothing_trained"
 
 
 def test_an_interpreter_that_is_not_there_is_a_failure_with_a_reason(services: Services, stand_in: str) -> None:
@@ -383,6 +415,50 @@ def test_a_server_answers_under_its_runs_name_until_it_is_stopped(services: Serv
     assert [model["id"] for model in listed["data"]] == [record.id]
     services.runs.stop(record.id)
     assert Watch(services.runs, record.id).ended(within_s=5).state is RunState.STOPPED
+
+
+def served(services: Services, monkeypatch: pytest.MonkeyPatch, **asked: Any) -> Record:
+    monkeypatch.setenv("STAND_IN", json.dumps(asked))
+    return services.chats.wait_until_ready(services.chats.start(ServeSpec(model="starter")).id)
+
+
+def question(text: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": text}]
+
+
+def test_a_conversation_that_is_too_long_is_told_so_and_the_server_answers_on(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = served(services, monkeypatch, longest=20)
+    for _ in range(2):
+        with pytest.raises(Failed) as caught:
+            list(server.ask(services.runs, record, question("x" * 30)))
+        assert (caught.value.code, caught.value.values) == ("chat_too_long", {"length": 30, "most": 20})
+        assert "30 of at most 20" in explain(caught.value, "en")
+        assert list(server.ask(services.runs, record, question("abc"))) == ["cba"]
+
+
+def test_a_server_that_is_unloaded_in_the_middle_of_an_answer_is_no_accident(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = served(services, monkeypatch, answer_s=60)
+    threading.Timer(0.5, loaded.unload, [services.runs, record.id]).start()
+    with pytest.raises(Failed) as caught:
+        list(server.ask(services.runs, record, question("abc")))
+    assert caught.value.code == "chat_unloaded"
+
+
+def test_a_server_that_is_killed_in_the_middle_of_an_answer_is_one(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = served(services, monkeypatch, answer_s=60)
+    run = Watch(services.runs, record.id)
+    threading.Timer(0.5, lambda: process.send(run.processes(), signal.SIGKILL)).start()
+    with pytest.raises(Failed) as caught:
+        list(server.ask(services.runs, record, question("abc")))
+    assert caught.value.code == "chat_lost"
+    ended = run.ended()
+    assert ended.ready_at is not None and ended.error is not None and ended.error["code"] == "killed"
 
 
 def test_one_answer_takes_a_server_along_and_leaves_no_run(services: Services) -> None:

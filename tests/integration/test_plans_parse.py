@@ -8,15 +8,28 @@ from typing import Any
 
 import pytest
 
+from services.models.facts import facts_of
 from services.plan import Plan, Slot
+from services.planning.choose import advise
+from services.planning.machine import described, device_of_description
+from services.planning.packages import ALL
+from services.planning.setup import Hardware
 from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import commands
-from services.swift.commands import Data, Device, Source
+from services.swift.commands import Data, Source
+from services.training import launch_of
 from tests.real_parser import parse
 
-CPU = Device(cores=8)
-CARDS = Device(cards=("0", "1", "2", "3"), cores=32)
-LOCAL = Source("/models/家 x", flags={"model_type": "llama", "template": "chatml"}, small=True)
+ON_CPU_HERE = described({"host_memory_gib": 64, "cores": 8})
+FOUR_CARDS = described(
+    {"gpus": [{"name": "A100-SXM4-40GB", "memory_gib": 40, "count": 4}], "host_memory_gib": 512, "cores": 32}
+)
+CPU, CARDS = device_of_description(ON_CPU_HERE), device_of_description(FOUR_CARDS)
+FACTS = facts_of(
+    {"model_type": "llama", "hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 8,
+     "num_key_value_heads": 4, "intermediate_size": 1536, "vocab_size": 49152, "torch_dtype": "bfloat16"}
+)  # fmt: skip
+LOCAL = Source("/models/家 x", flags={"model_type": "llama", "template": "chatml"})
 HUB = Source("Qwen/Qwen3-0.6B", local=False, use_hf=True)
 ADAPTER = replace(LOCAL, adapter="/runs/a b/checkpoint-5")
 SAMPLE = Data((Slot("{run}/sample.jsonl"), "/data/b.jsonl#50"), rows=100, settings={"load_from_cache_file": False})
@@ -33,17 +46,27 @@ ON_CPU = ("single", "ddp", "zero2", "fsdp2")
 ON_CARDS = (*ON_CPU, "zero0", "zero1", "zero3", "zero2_offload", "zero3_offload", "device_map", "ddp+device_map")
 
 
+def plan_of(spec: TrainSpec, source: Source, hardware: Hardware, resume: str | None = None) -> Plan:
+    launch = launch_of(advise(spec, FACTS, hardware, ALL, rows=100, here=False))
+    device = device_of_description(hardware)
+    return commands.train_plan(spec, launch, source, SAMPLE, device, "/py", resume).filled(FILLED)
+
+
 def train_plans(command: Any) -> list[Plan]:
     plans = []
-    device: Device
+    hardware: Hardware
     strategy: Any
-    for device, strategies, methods in ((CPU, ON_CPU, ("lora", "full")), (CARDS, ON_CARDS, tuple(METHODS))):
+    for hardware, strategies, methods in (
+        (ON_CPU_HERE, ON_CPU, ("lora", "full")), (FOUR_CARDS, ON_CARDS, tuple(METHODS)),
+    ):  # fmt: skip
         for strategy, method, source, resume in product(strategies, methods, (LOCAL, HUB), (None, RESUME)):
             spec = TrainSpec(
                 command=command, strategy=strategy, processes=None if strategy in ("single", "device_map") else 2,
                 args={**METHODS[method], "system": SYSTEM, "num_train_epochs": 2.5, "weight_decay": 0.1},
             )  # fmt: skip
-            plans.append(commands.train_plan(spec, source, SAMPLE, device, "/py", resume).filled(FILLED))
+            if method == "qlora" and strategy == "ddp+device_map":
+                continue  # refused: a quantized model cannot be spread in several processes
+            plans.append(plan_of(spec, source, hardware, resume))
     return plans
 
 
@@ -76,8 +99,17 @@ def test_ms_swift_understands_every_training_plan(command: str) -> None:
 
 def test_ms_swift_understands_a_preference_training_plan() -> None:
     spec = TrainSpec(command="rlhf", args={"rlhf_type": "dpo", "beta": 0.1, "rpo_alpha": 0.2})
-    found = read("rlhf", [commands.train_plan(spec, LOCAL, SAMPLE, CPU, "/py").filled(FILLED)])
+    found = read("rlhf", [plan_of(spec, LOCAL, ON_CPU_HERE)])
     assert (found[0]["rlhf_type"], found[0]["beta"]) == ("dpo", 0.1)
+
+
+def test_megatron_understands_what_is_planned_for_it_whatever_the_spec_was_written_for() -> None:
+    spec = TrainSpec(strategy="megatron", args={"learning_rate": 3e-5, "num_train_epochs": 2.5, "warmup_ratio": 0.05})
+    plan = plan_of(spec, LOCAL, FOUR_CARDS)
+    assert plan.argv[3:5] == ("swift.cli._megatron.main", "sft")
+    found = parse("megatron sft", [list(plan.argv[5:])])[0]["ok"]
+    assert (found["lr"], found["num_train_epochs"], found["lr_warmup_fraction"]) == (3e-5, 3, 0.05)
+    assert found["global_batch_size"] % found["micro_batch_size"] == 0 and found["tuner_type"] == "lora"
 
 
 def test_ms_swift_understands_every_merge_plan() -> None:

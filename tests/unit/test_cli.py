@@ -103,3 +103,8 @@ def test_a_terminal_without_chinese_shows_codes_instead() -> None:
 @pytest.mark.parametrize("port", ["0", "-1", "99999"])
 def test_a_port_that_cannot_be_is_refused(port: str) -> None:
     assert CliRunner().invoke(cli.app, ["--port", port]).exit_code == 2
+
+
+def test_columns_are_even_where_a_character_takes_two() -> None:
+    shown = [cli.padded(text, 8) for text in ("done", "已完成", "long enough")]
+    assert shown == ["done    ", "已完成  ", "long enough"]

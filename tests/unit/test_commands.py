@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +12,30 @@ from services.errors import Refused
 from services.plan import Plan, Slot
 from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import commands
-from services.swift.commands import Data, Device, Source
-from services.text import explain
+from services.swift.commands import Data, Device, Launch, Source
 from tests.unit.test_plan import AWKWARD
 
 CPU = Device(cores=4)
 CARDS = Device(cards=("0", "1", "2", "3"), cores=32)
-MODEL = Source("/models/m", flags={"model_type": "llama", "template": "chatml"}, small=True)
+MODEL = Source("/models/m", flags={"model_type": "llama", "template": "chatml"})
 DATA = Data((Slot("{run}/sample.jsonl"),), rows=100)
 
 
 def plan(
-    device: Device = CPU, source: Source = MODEL, data: Data = DATA, resume: str | None = None, **spec: Any
+    device: Device = CPU,
+    source: Source = MODEL,
+    data: Data = DATA,
+    resume: str | None = None,
+    strategy: str = "single",
+    ranks: int = 1,
+    command: str = "sft",
+    nodes: int = 1,
+    settings: dict[str, Any] | None = None,
+    **spec: Any,
 ) -> Plan:
-    return commands.train_plan(TrainSpec(**spec), source, data, device, "/py", resume)
+    """The plan of a launch as services/planning hands it over; the batch is 4 rows a rank."""
+    launch = Launch(command, strategy, ranks, {"per_device_train_batch_size": 4, **(settings or {})}, nodes)
+    return commands.train_plan(TrainSpec(**spec), launch, source, data, device, "/py", resume)
 
 
 def values(found: Plan) -> dict[str, list[str]]:
@@ -40,47 +51,46 @@ def values(found: Plan) -> dict[str, list[str]]:
     return options
 
 
-def refused(code: str, **spec: Any) -> Refused:
-    with pytest.raises(Refused) as caught:
-        plan(**spec)
-    assert caught.value.code == code
-    assert explain(caught.value, "en") != explain(caught.value, "zh")
-    return caught.value
-
-
 def test_swift_is_started_by_its_module_and_never_by_a_name_on_the_path() -> None:
     assert plan().argv[:5] == ("/py", "-P", "-m", "swift.cli.main", "sft")
     assert plan(command="pt").argv[4] == "pt"
-    assert plan(command="rlhf", args={"rlhf_type": "dpo"}).argv[4] == "rlhf"
+    assert plan(command="rlhf", settings={"rlhf_type": "dpo"}).argv[4] == "rlhf"
+
+
+def test_megatron_is_started_by_its_own_module_through_torchrun() -> None:
+    sizes = {"tensor_model_parallel_size": 2, "global_batch_size": 16, "tuner_type": "lora"}
+    found = plan(CARDS, command="megatron sft", strategy="megatron", ranks=4, settings=sizes)
+    assert found.argv[:5] == ("/py", "-P", "-m", "swift.cli._megatron.main", "sft")
+    assert found.env["NPROC_PER_NODE"] == "4" and found.device_count == 4
+    assert not {"check_model", "callbacks", "external_plugins", "ddp_backend"} & values(found).keys()
+    assert found.total_steps == 6  # 100 rows in whole batches of 16
 
 
 # ranks and strategies
 
 
 @pytest.mark.parametrize(
-    ("spec", "flags", "ranks"),
+    ("launch", "flags", "ranks"),
     [
         ({}, {}, None),
-        ({"processes": 2}, {"ddp_backend": ["gloo"]}, "2"),
-        ({"strategy": "ddp", "processes": 4}, {"ddp_backend": ["gloo"]}, "4"),
-        ({"strategy": "zero2", "processes": 2}, {"ddp_backend": ["gloo"], "deepspeed": ["zero2"]}, "2"),
-        ({"strategy": "zero2"}, {"ddp_backend": ["gloo"], "deepspeed": ["zero2"]}, "1"),
-        ({"args": {"deepspeed": "zero2"}}, {"ddp_backend": ["gloo"], "deepspeed": ["zero2"]}, "1"),
-        ({"args": {"deepspeed": "/own.json"}}, {"ddp_backend": ["gloo"], "deepspeed": ["/own.json"]}, "1"),
+        ({"strategy": "ddp", "ranks": 2}, {"ddp_backend": ["gloo"]}, "2"),
+        ({"strategy": "ddp", "ranks": 1, "nodes": 2}, {"ddp_backend": ["gloo"]}, "1"),
         (
-            {"strategy": "fsdp2", "processes": 2},
-            {"ddp_backend": ["gloo"], "fsdp": ["fsdp2"], "gradient_checkpointing": ["false"]},
+            {"strategy": "zero2", "settings": {"deepspeed": "zero2"}},
+            {"ddp_backend": ["gloo"], "deepspeed": ["zero2"]},
+            "1",
+        ),
+        (
+            {"strategy": "fsdp2", "ranks": 2, "settings": {"fsdp": "fsdp2"}},
+            {"ddp_backend": ["gloo"], "fsdp": ["fsdp2"]},
             "2",
         ),
     ],
 )
-def test_on_a_cpu_the_ranks_talk_over_gloo_in_float32(
-    spec: dict[str, Any], flags: dict[str, Any], ranks: str | None
-) -> None:
-    found = plan(**spec)
-    expected = {"use_cpu": ["true"], "torch_dtype": ["float32"], "fp16": ["false"], "bf16": ["false"], **flags}
+def test_on_a_cpu_the_ranks_talk_over_gloo(launch: dict[str, Any], flags: dict[str, Any], ranks: str | None) -> None:
+    found = plan(**launch)
     options = values(found)
-    assert {name: options.get(name) for name in expected} == expected
+    assert {name: options.get(name) for name in flags} == flags
     assert ("ddp_backend" in options) == (ranks is not None)
     assert found.env.get("NPROC_PER_NODE") == ranks
     if ranks is not None:
@@ -90,71 +100,60 @@ def test_on_a_cpu_the_ranks_talk_over_gloo_in_float32(
 
 
 @pytest.mark.parametrize(
-    ("spec", "ranks", "taken"),
+    ("launch", "spec", "ranks", "taken"),
     [
-        ({"strategy": "single"}, None, 1),
-        ({}, "4", 4),
-        ({"processes": 2}, "2", 2),
-        ({"devices": ["1", "3"]}, "2", 2),
-        ({"strategy": "device_map"}, None, 4),
-        ({"strategy": "device_map", "devices": ["2", "3"]}, None, 2),
-        ({"strategy": "ddp+device_map", "processes": 2}, "2", 4),
-        ({"strategy": "zero3"}, "4", 4),
-        ({"strategy": "fsdp2", "devices": ["0"]}, "1", 1),
+        ({"strategy": "single"}, {}, None, 1),
+        ({"strategy": "ddp", "ranks": 4}, {}, "4", 4),
+        ({"strategy": "ddp", "ranks": 2}, {"devices": ["1", "3"]}, "2", 2),
+        ({"strategy": "device_map"}, {}, None, 4),
+        ({"strategy": "device_map"}, {"devices": ["2", "3"]}, None, 2),
+        ({"strategy": "ddp+device_map", "ranks": 2}, {}, "2", 4),
+        ({"strategy": "zero3", "ranks": 1, "settings": {"deepspeed": "zero3"}}, {"devices": ["0"]}, "1", 1),
     ],
 )
-def test_on_cards_a_run_takes_one_card_a_rank(spec: dict[str, Any], ranks: str | None, taken: int) -> None:
-    found = plan(CARDS, **spec)
+def test_on_cards_a_run_takes_one_card_a_rank(
+    launch: dict[str, Any], spec: dict[str, Any], ranks: str | None, taken: int
+) -> None:
+    found = plan(CARDS, **launch, **spec)
     assert (found.needs, found.device_count, found.env.get("NPROC_PER_NODE")) == ("cards", taken, ranks)
     assert found.devices == tuple(spec.get("devices", CARDS.cards))
     assert found.env["CUDA_VISIBLE_DEVICES"] == "{devices}"
     assert not {"use_cpu", "ddp_backend", "torch_dtype"} & values(found).keys()
 
 
-def test_npus_have_a_variable_of_their_own() -> None:
-    env = plan(replace(CARDS, kind="npu")).env
-    assert "ASCEND_RT_VISIBLE_DEVICES" in env and "CUDA_VISIBLE_DEVICES" not in env
+@pytest.mark.parametrize("name", ["deepspeed", "fsdp"])
+def test_a_configuration_of_ones_own_becomes_a_file_of_the_run(name: str) -> None:
+    config = {"zero_optimization": {"stage": 2, "reduce_bucket_size": 2e8}}
+    found = plan(CARDS, strategy="zero2", ranks=2, settings={name: config})
+    assert json.loads(found.files[f"{name}.json"]) == config
+    assert values(found)[name] == ["{run}/" + f"{name}.json"]
+    filled = found.filled({"run": "/r", "id": "i", "port": "1", "devices": ""})
+    assert f"/r/{name}.json" in filled.argv
 
 
-@pytest.mark.parametrize(
-    ("code", "spec"),
-    [
-        ("single_needs_one", {"strategy": "single", "processes": 2}),
-        ("more_processes_than_cores", {"processes": 5}),
-        ("more_processes_than_cards", {"device": CARDS, "processes": 5}),
-        ("more_processes_than_cards", {"device": CARDS, "processes": 2, "devices": ["1"]}),
-        ("card_not_there", {"device": CARDS, "devices": ["7"]}),
-        ("card_not_there", {"devices": ["0"]}),
-        ("strategy_contradicts", {"strategy": "ddp", "args": {"deepspeed": "zero2"}}),
-        ("strategy_contradicts", {"strategy": "zero2", "args": {"fsdp": "fsdp2"}}),
-        ("strategy_contradicts", {"strategy": "zero3", "args": {"deepspeed": "zero2"}}),
-        ("strategy_impossible", {"device": Device(cores=4, impossible={"zero3": "zero3_cpu"}), "strategy": "zero3"}),
-        ("argument_unknown", {"args": {"lerning_rate": 1}}),
-        ("argument_renamed", {"args": {"train_type": "lora"}}),
-        ("argument_value", {"args": {"lora_rank": "many"}}),
-        ("argument_unknown", {"args": {"args": {"lora_rank": 1}}}),
-    ],
-)
-def test_what_cannot_work_is_refused_with_a_sentence(code: str, spec: dict[str, Any]) -> None:
-    refused(code, **spec)
+def test_npus_have_a_variable_and_a_backend_of_their_own() -> None:
+    found = plan(replace(CARDS, kind="npu"), strategy="ddp", ranks=4)
+    assert "ASCEND_RT_VISIBLE_DEVICES" in found.env and "CUDA_VISIBLE_DEVICES" not in found.env
+    assert values(found)["ddp_backend"] == ["hccl"]
+    assert "ddp_backend" not in values(plan(replace(CARDS, kind="npu")))
+
+
+def test_a_card_that_is_not_there_is_refused() -> None:
+    with pytest.raises(Refused, match="card_not_there"):
+        plan(CARDS, devices=["7"])
 
 
 # settings
 
 
-def test_what_a_person_sets_wins() -> None:
+def test_every_setting_is_on_the_command_line() -> None:
     given = {"learning_rate": 5e-5, "save_steps": 7, "torch_dtype": "bfloat16", "output_dir": "/out", "lora_rank": 64}
-    options = values(plan(args=given))
+    options = values(plan(settings=given))
     assert options["learning_rate"] == ["5e-05"] and options["save_steps"] == ["7"]
     assert (options["torch_dtype"], options["lora_rank"]) == (["bfloat16"], ["64"])
-    assert plan(args=given).output_dir == "/out"
-    assert plan(processes=2, env={"MASTER_PORT": "1", "X": "{port}"}).env["MASTER_PORT"] == "1"
-
-
-def test_lora_flags_are_only_there_for_lora() -> None:
-    full = values(plan(args={"tuner_type": "full"}))
-    assert full["tuner_type"] == ["full"] and not any(name.startswith("lora") for name in full)
-    assert float(full["learning_rate"][0]) < float(values(plan())["learning_rate"][0])
+    assert plan(settings=given).output_dir == "/out"
+    env = plan(strategy="ddp", ranks=2, env={"MASTER_PORT": "1", "X": "{port}"}).env
+    assert env["MASTER_PORT"] == "1"
 
 
 def test_a_hub_model_names_its_hub_and_a_local_one_is_not_looked_up() -> None:
@@ -180,7 +179,13 @@ def test_a_hub_model_names_its_hub_and_a_local_one_is_not_looked_up() -> None:
 def test_steps_are_counted_as_the_trainer_counts_them(
     rows: int | None, args: dict[str, Any], processes: int, steps: int | None
 ) -> None:
-    assert plan(data=Data(("a.jsonl",), rows=rows), processes=processes, args=args).total_steps == steps
+    found = plan(data=Data(("a.jsonl",), rows=rows), strategy="ddp", ranks=processes, settings=args)
+    assert found.total_steps == steps
+
+
+def test_ranks_that_share_a_row_make_no_more_rows_a_step() -> None:
+    launch = Launch("sft", "zero2", 4, {"sequence_parallel_size": 2, "per_device_train_batch_size": 1})
+    assert launch.copies == 2 and commands.total_batch(launch.settings, launch.copies) == 2
 
 
 @pytest.mark.parametrize("total", [None, 1, 5, 9, 10, 99, 1000, 100_000])
@@ -199,7 +204,7 @@ def test_a_run_saves_when_it_is_asked_to_end_and_resumes_from_what_it_saved() ->
 
 @pytest.mark.parametrize("text", [text for text in AWKWARD if text.strip()])
 def test_what_a_person_typed_is_in_the_plan_literally_and_is_never_a_slot(text: str) -> None:
-    found = plan(args={"system": text}, env={"NOTE": text}, data=Data((text,)), source=Source(text))
+    found = plan(settings={"system": text}, env={"NOTE": text}, data=Data((text,)), source=Source(text))
     options = values(found)
     assert [options["system"], options["model"], options["dataset"]] == [[text]] * 3 or text.startswith("-")
     filled = found.filled({"run": "R", "port": "1", "id": "I", "devices": ""})

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from services.runs import diagnosis
+from services.runs.folder import Record, RunState
 from services.text import say
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "sft.py", line 1, in <module>\n    main()\n'
@@ -125,3 +126,23 @@ def test_a_large_log_is_read_from_its_end(tmp_path: Path) -> None:
 def test_a_command_that_cannot_be_started_has_a_reason(error: OSError | ValueError, code: str, what: str) -> None:
     found = diagnosis.from_start_error(error)
     assert (found["code"], found["values"]) == (code, {"what": what})
+
+
+def told(kind: str, code: str) -> str:
+    error = {"code": code, "values": {"what": "x", "exit_code": "1"}, "line": ""}
+    key = diagnosis.failure(Record("1", "x", kind, RunState.FAILED, error=error))
+    assert key is not None
+    return say(key, "en", **key.values)
+
+
+@pytest.mark.parametrize("code", ["killed", "disk_full", "out_of_memory", "trainer_error", "argument_rejected"])
+@pytest.mark.parametrize("kind", ["serve", "merge", "audit", "download"])
+def test_only_a_training_is_told_of_its_settings_and_of_resuming(kind: str, code: str) -> None:
+    settings = ("Resume", "batch size", "Use these settings", "Further arguments")
+    assert not any(word in told(kind, code) for word in settings)
+    assert "Use these settings" in told("train", code), "a resumed run keeps its settings: a new one takes others"
+
+
+def test_what_did_not_fail_has_no_reason_and_an_unknown_code_has_one() -> None:
+    assert diagnosis.failure(Record("1", "x", "train")) is None
+    assert "exit code" in told("train", "of_a_later_version")

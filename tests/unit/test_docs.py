@@ -47,11 +47,11 @@ def test_every_make_verb_exists(name: str) -> None:
 
 def test_every_command_of_tunedesk_that_is_named_exists() -> None:
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
-    named = set(re.findall(r"(?:tunedesk|services\.cli) ([a-z]+)", "\n".join(TEXTS.values())))
+    named = set(re.findall(r"(?:tunedesk|services\.cli) ([a-z-]+)", "\n".join(TEXTS.values())))
     assert named <= known
     listed = re.search(r"\*\*Command line\*\* \|(.+?), with", TEXTS["README.md"])
     assert listed is not None
-    assert set(re.findall(r"`(?:tunedesk )?([a-z]+)`", listed[1])) == known
+    assert set(re.findall(r"`(?:tunedesk )?([a-z-]+)`", listed[1])) == known
 
 
 def test_every_variable_that_is_named_is_read() -> None:

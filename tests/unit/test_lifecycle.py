@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -273,3 +274,69 @@ def test_a_verdict_is_kept_on_a_full_disk(runs: Runs, monkeypatch: pytest.Monkey
     monkeypatch.setattr(folders, "write_whole", full_disk)
     Keeper(runs.folder(record.id)).end(RunState.STOPPED)
     assert runs.record(record.id).state is RunState.STOPPED
+
+
+# what a merge made
+
+
+def merge(runs: Runs, output: Path, **values: Any) -> Record:
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "model.safetensors").write_bytes(b"x" * 100_000)
+    record = runs.start(replace(PLAN, kind="merge", output_dir=str(output)), name="merged", spec="")
+    end(runs, record, **values)
+    return runs.record(record.id)
+
+
+def test_a_deleted_merge_takes_its_model_along_and_counts_it(runs: Runs) -> None:
+    output = runs.root.parent / "models" / "robot-merged"
+    record = merge(runs, output)
+    assert runs.size_bytes(record) > 100_000 and runs.kept(record) == ""
+    assert runs.delete(record.id) > 100_000
+    assert not output.exists() and list(output.parent.iterdir()) == []
+
+
+def test_a_model_that_lies_elsewhere_stays_and_that_is_told(runs: Runs, tmp_path: Path) -> None:
+    record = merge(runs, tmp_path / "mine")
+    assert runs.kept(record) == str(tmp_path / "mine") and runs.size_bytes(record) < 100_000
+    runs.delete(record.id)
+    assert (tmp_path / "mine" / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("other", ["made there too", "trained on it"])
+def test_a_model_that_another_run_needs_stays(runs: Runs, other: str) -> None:
+    output = runs.root.parent / "models" / "robot-merged"
+    record = merge(runs, output)
+    if other == "trained on it":
+        start(runs, about={"base": str(output)})
+    else:
+        merge(runs, output)
+    assert runs.kept(record) == str(output)
+    runs.delete(record.id)
+    assert (output / "model.safetensors").exists()
+
+
+def test_the_time_of_all_attempts_is_added_up(runs: Runs) -> None:
+    record = start(runs)
+    end(runs, record, RunState.STOPPED, started=100.0, ended=160.0)
+    assert runs.resume(record.id, PLAN).spent_s == 60
+    end(runs, runs.record(record.id), RunState.STOPPED, started=1000.0, ended=1005.0)
+    assert runs.snapshot(record.id).elapsed_s == 65
+    assert runs.resume(record.id, PLAN).spent_s == 65
+
+
+def test_the_time_of_a_lost_run_ends_with_its_last_word(runs: Runs) -> None:
+    record = start(runs)
+    log = runs.folder(record.id).log(1)
+    log.write_text("step\n")
+    os.utime(log, (500, 500))
+    end(runs, record, RunState.LOST, started=100.0)
+    assert runs.snapshot(record.id).elapsed_s == 400
+
+
+def test_a_run_in_the_queue_knows_what_it_waits_for(runs: Runs) -> None:
+    names = ("holds", "failed", "before", "waits", "behind")
+    found = {name: start(runs, name) for name in names}
+    for name, record in found.items():
+        state = {"holds": RunState.RUNNING, "failed": RunState.FAILED}.get(name, RunState.QUEUED)
+        end(runs, record, state, keeper=process.me())
+    assert [record.name for record in runs.waits_for(runs.record(found["waits"].id))] == ["holds", "before"]

@@ -50,6 +50,15 @@ def test_a_failure_stays_in_sight_of_the_session_that_had_it(tmp_path: Path) -> 
     assert current(tmp_path) == "1"
 
 
+def test_a_failure_of_long_ago_is_nobody_elses(tmp_path: Path) -> None:
+    server(tmp_path, "1", RunState.FAILED)
+    server(tmp_path, "2", RunState.LOST)
+    server(tmp_path, "3", RunState.STOPPED)
+    assert current(tmp_path) is None
+    assert current(tmp_path, "3") is None, "unloaded: nothing is loaded"
+    assert current(tmp_path, "gone") is None
+
+
 def test_a_stopped_server_gives_way_to_one_that_lives(tmp_path: Path) -> None:
     server(tmp_path, "1", RunState.READY)
     server(tmp_path, "2", RunState.STOPPED)
@@ -61,10 +70,10 @@ def test_only_a_ready_server_is_asked(tmp_path: Path) -> None:
     assert loaded.ready(Runs(tmp_path)) is None
 
 
-def test_merged_models_are_offered_once_under_the_name_of_their_training(tmp_path: Path) -> None:
+def test_merged_models_are_offered_once_under_their_own_name(tmp_path: Path) -> None:
     server(tmp_path, "1", RunState.STOPPED, kind="train")
     server(tmp_path, "2", RunState.SUCCEEDED, kind="merge", of="1")
     server(tmp_path, "3", RunState.SUCCEEDED, kind="merge", of="1")
     server(tmp_path, "4", RunState.SUCCEEDED, kind="merge")
     offers = [(offer.value, offer.name) for offer in loaded.offers(Runs(tmp_path))]
-    assert offers == [("starter", "starter"), ("4", "4"), ("1:merged", "1")]
+    assert offers == [("starter", "starter"), ("4", "4"), ("1:merged", "3")]

@@ -71,6 +71,7 @@ INSTALLED = [
     "-m|venv|--clear|.venv|",
     "-m|pip|install|--no-input|--progress-bar|off|--editable|.|",
     "-P|-m|services.models.starter|",
+    "-P|-m|services.swift.read_arguments|--help-to-cache|",
 ]
 
 
@@ -180,6 +181,6 @@ def test_run_alone_passes_nothing(clone: Clone, share: str) -> None:
 def test_the_tests_install_what_they_need_once(clone: Clone) -> None:
     clone.python()
     clone.make("test")
-    assert clone.calls()[-2:] == ["-P|-m|services.models.starter|", "-m|tests|"]
+    assert clone.calls()[-3:] == [*INSTALLED[-2:], "-m|tests|"]
     clone.make("check")
     assert [call.split("|")[1] for call in clone.calls() if call.startswith("-m|")] == ["ruff", "mypy", "pytest"]

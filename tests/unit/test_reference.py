@@ -71,7 +71,7 @@ def refused(code: str, models: Models, text: str, **options: Any) -> None:
 
 def test_the_starter_may_be_a_prepared_model_that_a_person_named(models: Models, tiny_model: Path) -> None:
     found = models.find(" starter ")
-    assert (found.label, found.source.model, found.source.small) == ("starter", str(tiny_model), True)
+    assert (found.label, found.source.model) == ("starter", str(tiny_model))
     assert found.source.flags == {"model_type": "llama", "template": "chatml"}
     assert found.facts is not None and found.facts.heads == 4
     shutil.rmtree(tiny_model)
@@ -111,10 +111,18 @@ def test_a_folder_that_is_there_wins_over_a_hub_id(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "   ", "none", "/none", "../..", "~nobody/x", "nul\0", "x" * 5000, "a/" + "x" * 5000 + "/b", "--flag"]
+    "text",
+    ["", "   ", "./none", "/none", "../..", "~nobody/x", "nul\0", "x" * 5000, "a/" + "x" * 5000 + "/b", "--flag"],
 )
 def test_what_is_nowhere_is_refused(models: Models, text: str) -> None:
     refused("path_not_found", models, text)
+
+
+@pytest.mark.parametrize("text", ["nope", "my robot", "小明", "nope:checkpoint-3"])
+def test_a_name_that_nothing_has_is_no_path_outside_the_folders(models: Models, text: str) -> None:
+    with pytest.raises(Refused) as caught:
+        models.find(text)
+    assert caught.value.code in ("model_unknown", "run_not_found") and "tunedesk runs" in explain(caught.value, "en")
 
 
 def test_a_hub_id_of_any_length_is_left_to_the_hub(models: Models) -> None:
@@ -136,7 +144,7 @@ def test_a_folder_outside_the_allowed_ones_is_not_found(models: Models) -> None:
 def test_an_adapter_brings_its_base(models: Models, tiny_model: Path, tmp_path: Path) -> None:
     folder = adapter(tmp_path / "lora", str(tiny_model))
     source = models.find(str(folder)).source
-    assert (source.model, source.adapter, source.small) == (str(tiny_model), str(folder), True)
+    assert (source.model, source.adapter) == (str(tiny_model), str(folder))
     assert source.flags == {"model_type": "llama", "template": "chatml"}
 
 
@@ -200,7 +208,7 @@ def test_an_adapter_that_is_its_own_base_is_refused(models: Models, tmp_path: Pa
     ("name", "content", "code"),
     [
         ("config.json", b'{"model_', "model_not_there"),
-        ("model.safetensors", None, "model_not_there"),
+        ("model.safetensors", None, "model_only_config"),
         ("model.safetensors", b"", "model_not_there"),
         ("model.safetensors", (100).to_bytes(8, "little") + b'{"a": ', "model_torn"),
     ],

@@ -102,3 +102,34 @@ def test_a_command_copied_into_a_terminal_trains_as_if_there_were_no_plugin(
     rank.step()
     assert rank.saves == []
     assert not list(tmp_path.glob("*.listening"))
+
+
+class Store(dict[str, bytes]):
+    """The key-value store at which the ranks of several machines meet, as far as the plugin uses it."""
+
+    def set(self, key: str, value: str) -> None:
+        self[key] = value.encode()
+
+    def get(self, key: str) -> bytes:  # type: ignore[override]
+        return self[key]
+
+    def check(self, keys: list[str]) -> bool:
+        return all(key in self for key in keys)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_ranks_on_several_machines_end_at_the_same_step_though_only_the_first_one_sees_the_request(
+    plugin: ModuleType, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store()
+    monkeypatch.setenv("TUNEDESK_NODES", "3")
+    monkeypatch.setattr(plugin, "_store", lambda: store)
+    ranks = []
+    for number in range(3):
+        (tmp_path / str(number)).mkdir()
+        monkeypatch.setenv("TUNEDESK_STOP", str(tmp_path / str(number) / "stop.json"))
+        ranks.append(Rank(plugin, number, 3))
+    train(ranks, tmp_path / "0" / "stop.json", ask_at=7, dice=random.Random(seed))
+    assert len({rank.ended for rank in ranks}) == 1 and ranks[0].ended in (7, 8, 9)
+    assert all(rank.saves == [rank.ended] for rank in ranks)
+    assert not list(tmp_path.glob("*/stop.json.step"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ def test_environment_values_become_text() -> None:
         ({"processes": 0}, "processes"),
         ({"processes": "many"}, "processes"),
         ({"strategy": "zero9"}, "strategy"),
-        ({"command": "megatron sft"}, "command"),
+        ({"command": "megatron export"}, "command"),
         ({"dataset": {"a": 1}}, "dataset"),
         ({"name": ["a"]}, "name"),
         ({"expected_tokens": -1}, "expected_tokens"),
@@ -138,3 +139,12 @@ def test_a_list_given_twice_is_written_out_twice() -> None:
 def test_a_number_may_be_a_name() -> None:
     spec = train_spec({"name": 2026, "model_name": 7, "model_author": 4.5})
     assert (spec.name, spec.model_name, spec.model_author) == ("2026", "7", "4.5")
+
+
+def test_a_pipe_and_a_folder_are_no_spec_and_nothing_waits_for_them(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path, tmp_path / "none.yaml"):
+        with pytest.raises(Refused) as caught:
+            read_train_spec(path)
+        assert caught.value.code == "spec_unreadable" and "Errno" not in explain(caught.value, "en")

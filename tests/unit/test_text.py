@@ -20,7 +20,10 @@ KEY = re.compile(rf"({'|'.join(sorted(ROOMS))})(\.[a-z0-9_]+)+")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SPEAKERS = {"say", "t", "report", "Key"}
 """Functions that take a key first; whatever else they are given by name fills its gaps."""
-SAME_IN_BOTH = {"CPU", "DDP", "FSDP2", "LoRA", "LoRA alpha", "QLoRA", "Top-p", "ZeRO-2", "ZeRO-3"}
+SAME_IN_BOTH = {
+    "Beta", "CPU", "DDP", "DoRA", "FSDP2", "LoRA", "LoRA alpha", "LoRA dropout", "Megatron", "Python", "QLoRA", "Top-p",
+    "ZeRO-0", "ZeRO-1", "ZeRO-2", "ZeRO-3", "logits", "rsLoRA",
+}  # fmt: skip
 
 
 def gaps(text: str) -> set[str]:

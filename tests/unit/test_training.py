@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,17 @@ import pytest
 from services.bootstrap import Services
 from services.errors import Failed, Refused
 from services.hardware.cards import Card
+from services.hardware.device import device_of
 from services.hardware.machine import Machine
-from services.hardware.strategies import device_of
+from services.models.facts import ModelFacts, facts_of
+from services.planning.deepspeed import Knobs, deepspeed_config
+from services.planning.machine import described
 from services.runs import process
 from services.runs.folder import RunState
+from services.settings import Settings
 from services.specs import ServeSpec, TrainSpec
 from services.text import explain
+from services.training import Trainings
 
 GIB = 1 << 30
 ROW = '{"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": "b"}]}\n'
@@ -150,12 +156,10 @@ def test_what_cannot_work_here_is_refused_before_the_start(services: Services, c
     refused(services, code, spec)
 
 
-def test_a_machine_is_to_a_plan_its_cards_cores_and_limits(machine: Machine) -> None:
+def test_a_machine_is_to_a_plan_its_cards_and_cores(machine: Machine) -> None:
     assert device_of(machine).on_cpu and device_of(machine).cores == 4
-    assert device_of(machine).impossible.keys() >= {"zero3", "device_map"}
     card = Card(3, "x", "gpu", 0.0, 0, 24 * GIB)
-    on_cards = device_of(replace(machine, cards=(card, replace(card, index=5))))
-    assert on_cards.cards == ("3", "5") and not on_cards.impossible.keys() & {"zero3", "ddp", "fsdp2"}
+    assert device_of(replace(machine, cards=(card, replace(card, index=5)))).cards == ("3", "5")
 
 
 @pytest.mark.parametrize(("given", "folder"), [(5, "5"), ("out", "out"), ("/a/b", "/a/b")])
@@ -194,3 +198,112 @@ def test_a_server_that_failed_says_why(services: Services) -> None:
         services.chats.wait_until_ready(record.id)
     assert all(part in explain(caught.value, "en") for part in ("talk", "No space left"))
     assert explain(caught.value, "en") != explain(caught.value, "zh")
+
+
+# plans
+
+
+BIG = {
+    "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "hidden_size": 3584, "num_hidden_layers": 28,
+    "num_attention_heads": 28, "num_key_value_heads": 4, "intermediate_size": 18944, "vocab_size": 152064,
+    "torch_dtype": "bfloat16",
+}  # fmt: skip
+
+
+@pytest.fixture
+def only_config(tmp_path: Path) -> Path:
+    folder = tmp_path / "只有 config"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(BIG))
+    return folder
+
+
+def test_a_model_of_which_only_its_configuration_is_here_is_planned_for_but_not_trained(
+    services: Services, only_config: Path
+) -> None:
+    spec = TrainSpec(model=str(only_config))
+    advice = services.trainings.plan(spec).advice
+    assert advice.worst is not None and advice.worst.total > 20 and advice.fits is False
+    refused(services, "model_only_config", spec)
+
+
+def test_a_described_machine_is_planned_for_as_if_this_one_were_not_there(
+    services: Services, only_config: Path, machine: Machine
+) -> None:
+    spec = TrainSpec(model=str(only_config), dataset=("/elsewhere/rows.jsonl",))
+    cards = [{"name": "NVIDIA A100-SXM4-40GB", "memory_gib": 40, "free_gib": 39, "count": 4}]
+    hardware = described({"gpus": cards, "host_memory_gib": 256, "cores": 64, "link": "nvlink"})
+    trainings = services.trainings
+    found = trainings.plan(spec, hardware)
+    assert (found.advice.strategy, found.plan.env["NPROC_PER_NODE"], found.plan.needs) == ("zero2", "4", "cards")
+    assert "--attn_impl" in found.plan.argv  # a described machine counts as having the packages
+    smaller = replace(trainings, machine=lambda: replace(machine, cores=1, memory_total=GIB, has_cxx_compiler=False))
+    assert smaller.plan(spec, hardware).plan == found.plan
+
+
+def test_the_size_of_a_hub_model_is_asked_for_and_a_plan_is_made_without_it(services: Services) -> None:
+    asked: list[tuple[str, bool]] = []
+
+    def fetch(model: str, _: Settings, use_hf: bool) -> ModelFacts | None:
+        asked.append((model, use_hf))
+        return facts_of(BIG) if use_hf else None
+
+    trainings = replace(services.trainings, fetch=fetch)
+    assert trainings.prepare(TrainSpec(model="owner/name")).advice.fits is None
+    assert trainings.prepare(TrainSpec(model="hf::owner/name")).advice.worst is not None
+    assert asked == [("owner/name", False), ("owner/name", True)]
+
+
+def test_the_length_of_rows_is_weighed_before_it_was_counted(services: Services, tmp_path: Path) -> None:
+    for name, text in (("short", "ab"), ("long", "word " * 4000)):
+        row = {"messages": [{"role": "user", "content": "a?"}, {"role": "assistant", "content": text}]}
+        (tmp_path / f"{name}.jsonl").write_text((json.dumps(row) + "\n") * 3)
+    found = {
+        name: services.trainings.prepare(
+            TrainSpec(dataset=(str(tmp_path / f"{name}.jsonl"),), args={"max_length": 100_000})
+        ).advice.tokens
+        for name in ("short", "long")
+    }
+    assert found["short"] < 60 and 3000 < found["long"] < 8000
+
+
+def test_a_configuration_of_deepspeed_is_kept_as_a_mapping_and_written_as_a_file(
+    services: Services, machine: Machine
+) -> None:
+    config = deepspeed_config(2, Knobs(reduce_bucket_size=100_000_000))
+    spec = TrainSpec(processes=2, args={"deepspeed": config})
+    found = services.trainings.prepare(spec)
+    assert found.advice.strategy == "zero2"
+    assert json.loads(found.plan.files["deepspeed.json"]) == config
+    record = services.trainings.start(spec)
+    assert services.trainings.spec_of(record.id).args["deepspeed"] == config
+
+
+def test_a_choice_that_cannot_run_here_is_refused_before_the_start(services: Services) -> None:
+    with pytest.raises(Refused) as caught:
+        services.trainings.prepare(TrainSpec(args={"tuner_type": "bone"}))
+    assert caught.value.code == "choice_unavailable"
+    assert "PEFT" in explain(caught.value, "en") and "PEFT" in explain(caught.value, "zh")
+
+
+def test_a_run_goes_on_as_it_was_begun_however_full_the_cards_are_by_then(
+    services: Services, machine: Machine, tmp_path: Path, tiny_model: Path
+) -> None:
+    (tiny_model / "config.json").write_text(json.dumps(BIG))
+    card = Card(0, "NVIDIA A100-SXM4-40GB", "gpu", 0.0, 0, 40 * GIB, (8, 0))
+    cards = tuple(replace(card, index=index) for index in range(4))
+
+    def on(*, used: int) -> Trainings:
+        full = tuple(replace(one, memory_used=used) for one in cards)
+        big = replace(machine, cards=full, memory_total=512 * GIB, disk_free=1000 * GIB)
+        return replace(services.trainings, machine=lambda: big)
+
+    spec = TrainSpec(args={"tuner_type": "full"})
+    record = on(used=0).start(spec)
+    first = services.runs.folder(record.id).read_plan(1)
+    folder = services.runs.folder(record.id)
+    folder.write(replace(folder.read(), state=RunState.FAILED))
+    on(used=40 * GIB - 1).resume(record.id)
+    again = services.runs.folder(record.id).read_plan(2)
+    assert (sorted(again.argv), again.processes) == (sorted(first.argv), first.processes)
+    assert sorted(on(used=40 * GIB - 1).prepare(spec).plan.argv) != sorted(first.argv)

@@ -3,7 +3,8 @@
 transformers' own checkpoint on SIGTERM lets each rank decide by its own clock; ranks that decide at
 different steps then wait for each other and nothing is saved. Here the first rank alone decides. It names
 the step after the present one in a file, and the gradients that every step exchanges keep the ranks so
-close that all of them have read it when they get there.
+close that all of them have read it when they get there. Ranks on several machines share no file for sure, so
+there it names the step in the key-value store at which they met.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from swift.callbacks import TrainerCallback, callbacks_map
 
 STOP = "TUNEDESK_STOP"
 """Environment variable: the file that appears when the run is to stop. Without it nothing happens."""
+NODES = "TUNEDESK_NODES"
+"""Environment variable: the number of machines, where they are several."""
+STORE_KEY = "tunedesk/step"
 SAVE_EVERY_S = 300.0
 """How much work may be at risk."""
 LARGEST_SHARE = 0.05
@@ -31,6 +35,7 @@ class SaveOnStop(TrainerCallback):  # type: ignore[misc]
         super().__init__(args, trainer)
         request = os.environ.get(STOP)
         self.request = Path(request) if request else None
+        self.on_several_machines = int(os.environ.get(NODES) or 1) > 1
         self.saved_at = time.monotonic()
         self.asked_at: float | None = None
         self.save_s = 0.0
@@ -69,21 +74,37 @@ class SaveOnStop(TrainerCallback):  # type: ignore[misc]
         return "save" if time.monotonic() - self.saved_at > pause_s else ""
 
     def _name(self, step: int, what: str) -> None:
+        if self.on_several_machines:
+            store = _store()
+            store.set(STORE_KEY, f"{step} {what}")
+            store.get(STORE_KEY)  # has an answer, so the name is there before this rank goes on
+            return
         partial = self._beside("partial")
         with contextlib.suppress(OSError):  # on a full disk it is tried again at the next step
             partial.write_text(f"{step} {what}")
             partial.replace(self._beside("step"))
 
     def _named(self) -> tuple[int, str]:
-        try:
-            step, _, what = self._beside("step").read_text().partition(" ")
-            return int(step), what
-        except OSError:
-            return -1, ""
+        if self.on_several_machines:
+            store = _store()
+            text = bytes(store.get(STORE_KEY)).decode() if store.check([STORE_KEY]) else ""
+        else:
+            try:
+                text = self._beside("step").read_text()
+            except OSError:
+                text = ""
+        step, _, what = text.partition(" ")
+        return (int(step), what) if step else (-1, "")
 
     def _beside(self, name: str) -> Path:
         assert self.request is not None
         return self.request.with_name(f"{self.request.name}.{name}")
+
+
+def _store() -> Any:
+    from torch.distributed import distributed_c10d
+
+    return distributed_c10d._get_default_store()
 
 
 callbacks_map["save_on_stop"] = SaveOnStop
