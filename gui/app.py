@@ -107,7 +107,8 @@ def build_app(services: Services) -> gr.Blocks:
                 filled = trainings.fill(training, services, form_values(spec), lang)
             except TuneDeskError as error:
                 return {view.message: error_card(error, lang)}
-            return {**filled, tabs: gr.Tabs(selected="training"), run_column: gr.Column(visible=True), view.message: ""}
+            shown = {tabs: gr.Tabs(selected="training"), run_column: gr.Column(visible=True), view.message: ""}
+            return {**filled, **shown, training.parent: run_id}
 
         def on_chat(run_id: str | None) -> tuple[Any, ...]:
             model = chat_reference(services, run_id)
@@ -117,12 +118,13 @@ def build_app(services: Services) -> gr.Blocks:
             extra = f"--columns '{json.dumps(columns, ensure_ascii=False)}'" if columns else gr.skip()
             return gr.Tabs(selected="training"), [source] if source else gr.skip(), task, extra, gr.Column(visible=True)
 
-        def on_tab(event: gr.SelectData) -> tuple[Any, Any]:
-            return gr.Column(visible=event.index in (1, 2)), gr.Timer(active=event.index == 3)
+        def on_tab(event: gr.SelectData, request: gr.Request) -> tuple[Any, Any, Any]:
+            hint = exports.hint(services, lang_of(request)) if event.index == 2 else gr.skip()
+            return gr.Column(visible=event.index in (1, 2)), gr.Timer(active=event.index == 3), hint
 
-        tabs.select(on_tab, None, [run_column, chat_tick], **PRIVATE)
+        tabs.select(on_tab, None, [run_column, chat_tick, export.message], **PRIVATE)
         view.merge.click(on_merge, runs, [tabs, export.adapter, run_column], **PRIVATE)
-        view.reuse.click(on_reuse, runs, [*training.filled, tabs, run_column, view.message], **PRIVATE)
+        view.reuse.click(on_reuse, runs, [*training.filled, training.parent, tabs, run_column, view.message], **PRIVATE)
         view.chat.click(on_chat, runs, [tabs, chat.model, run_column, chat_tick], **PRIVATE)
         used = [tabs, *(training.form[name] for name in ("dataset", "task", "extra")), run_column]
         dataset.use.click(on_use, [dataset.source, dataset.columns, dataset.task], used, **PRIVATE)

@@ -42,13 +42,15 @@ def reasons_html(services: Services, lang: str) -> list[str]:
     pages = []
     for radio, choices in impossible(services).items():
         group = radio.removeprefix("train-")
-        lines = [
-            f"<li><b>{escape(say(f'training.{group}.{choice.name}', lang))}</b> "
-            f"{escape(say(f'training.reason.{choice.reason}', lang))}</li>"
-            for choice in choices
-        ]
-        pages.append(f'<ul class="td-reasons">{"".join(lines)}</ul>' if lines else "")
+        lines = "".join(f"<li>{_reason(group, choice, lang)}</li>" for choice in choices)
+        pages.append(f'<ul class="td-reasons">{lines}</ul>' if lines else "")
     return pages
+
+
+def _reason(group: str, choice: Choice, lang: str) -> str:
+    """The sentence, with its subject in front where it does not begin with it."""
+    name, why = say(f"training.{group}.{choice.name}", lang), say(f"training.reason.{choice.reason}", lang)
+    return escape(why) if why.startswith(name) else f"<b>{escape(name)}</b> {escape(why)}"
 
 
 def disable_script(services: Services) -> str:
@@ -64,6 +66,7 @@ def disable_script(services: Services) -> str:
       const off = () => document.querySelectorAll({", ".join(names)!r}).forEach((input) => {{
         if (!input.disabled) {{ input.disabled = true; input.closest("label").classList.add("td-impossible"); }}
       }});
-      new MutationObserver(off).observe(document.body, {{childList: true, subtree: true}});
+      new MutationObserver(off).observe(document.body,
+        {{childList: true, subtree: true, attributes: true, attributeFilter: ["disabled"]}});
       off();
     }}"""

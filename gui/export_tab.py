@@ -82,6 +82,11 @@ def look(services: Services, adapter: str | None, base: str, name: str, lang: st
     return str(plan), card("note", summary)
 
 
+def hint(services: Services, lang: str) -> Any:
+    """What to do first, where there is nothing to merge yet."""
+    return gr.skip() if adapter_choices(services) else card("note", say("export.empty", lang))
+
+
 def _none_chosen(services: Services, lang: str) -> str:
     return card("note", say("export.choose" if adapter_choices(services) else "export.empty", lang))
 

@@ -50,6 +50,8 @@ BOXES: Mapping[str, tuple[str, ...]] = {
 ARGUMENTS = tuple(name for names in BOXES.values() for name in names)
 CONDITIONAL = (*TASK, *TUNER, "lora_rank", *MEGATRON_SIZES, *PROCESSES)
 """The fields that are shown for some tasks or methods only."""
+LONG = ("system",)
+"""Texts that may have several lines."""
 SUGGESTED: Mapping[str, tuple[str, ...]] = {
     "attn_impl": ("flash_attn", "sdpa", "eager"),
     "init_weights": ("true", "pissa", "pissa_niter_16", "olora", "loftq", "lora-ga"),
@@ -100,13 +102,13 @@ def widget(name: str, shown: bool = True, value: str = "") -> Any:
     if described.choices is not None:
         return gr.Dropdown([*default, *((str(one), str(one)) for one in described.choices)], value=value, **common)
     placeholder = "" if described.default in (None, "", -1) else _shown(described.default)
-    return gr.Textbox(value, placeholder=placeholder, **common)
+    return gr.Textbox(value, placeholder=placeholder, lines=2 if name in LONG else 1, **common)
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, list | tuple):
         return " ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}".replace("e-0", "e-") if isinstance(value, float) else str(value)
 
 
 def as_text(name: str, value: Any) -> str:

@@ -178,7 +178,9 @@ def devices_update(services: Services, chosen: list[str]) -> Any:
 def strategy_update(services: Services, chosen: str) -> Any:
     """The list of strategies; one that is not offered here but was asked for stays in it."""
     offered = [one.name for one in strategies(services.machine())]
-    names = ["auto", *offered, *([chosen] if chosen not in ("auto", *offered) else [])]
+    if chosen in ("auto", *offered):
+        return gr.update(value=chosen)
+    names = ["auto", *offered, chosen]
     return gr.update(choices=[(t(f"training.strategy.{name}"), name) for name in names], value=chosen)
 
 

@@ -127,7 +127,7 @@ def wire(view: RunView, services: Services, runs: gr.Radio) -> None:
     inputs = [runs, view.shown]
     view.stop.click(act(services.runs.stop), inputs, outputs, **PRIVATE)
     view.stop_now.click(act(lambda run_id: services.runs.stop(run_id, now=True)), inputs, outputs, **PRIVATE)
-    view.resume.click(act(services.trainings.resume), inputs, outputs, **PRIVATE)
+    view.resume.click(act(services.resume), inputs, outputs, **PRIVATE)
 
     def on_delete(run_id: str | None, request: gr.Request) -> tuple[Any, Any]:
         return gr.Column(visible=True), delete_question(services, run_id or "", lang_of(request))

@@ -57,6 +57,8 @@ class TrainingTab:
     preview: gr.Code
     preview_as: gr.Radio
     saved: gr.BrowserState
+    parent: gr.State
+    """The run whose settings were taken over; the next run remembers it."""
     others: gr.State
     """The runners-up that ``form.ways`` offers."""
 
@@ -100,7 +102,7 @@ def training_tab(services: Services) -> TrainingTab:
         presets = preset_bar.preset_keeper(chosen, evidence)
     saved = gr.BrowserState({}, storage_key="tunedesk-form", secret="tunedesk-form")
     return TrainingTab(form, presets, pasted, bring, brought, start, message, summary, preview, preview_as, saved,
-                       gr.State(Others()))  # fmt: skip
+                       gr.State(""), gr.State(Others()))  # fmt: skip
 
 
 def wire(tab: TrainingTab, services: Services, runs: gr.Radio) -> None:
@@ -115,10 +117,11 @@ def wire(tab: TrainingTab, services: Services, runs: gr.Radio) -> None:
     def on_start(given: dict[Any, Any], request: gr.Request) -> dict[Any, Any]:
         lang = lang_of(request)
         try:
-            record = services.trainings.start(form_spec(form.values(given)))
+            spec = form_spec(form.values(given))
+            record = services.trainings.start(spec, parent=given.get(tab.parent) or None)
         except TuneDeskError as error:
             return {tab.message: error_card(error, lang)}
-        return {tab.message: "", runs: selected(services, record.id, lang)}
+        return {tab.message: "", tab.parent: "", runs: selected(services, record.id, lang)}
 
     def on_way(given: dict[Any, Any], request: gr.Request) -> dict[Any, Any]:
         place, others = given.get(form.ways), given[tab.others].ways
@@ -129,7 +132,7 @@ def wire(tab: TrainingTab, services: Services, runs: gr.Radio) -> None:
     form.ways.input(on_way, {*widgets, form.ways, tab.others}, tab.filled, **PRIVATE)
     gr.on([*(widget.change for widget in widgets), tab.preview_as.input], on_change, {*widgets, tab.preview_as},
           [*tab.looked, tab.saved], trigger_mode="always_last", **PRIVATE)  # fmt: skip
-    tab.start.click(on_start, set(widgets), [tab.message, runs], **PRIVATE)
+    tab.start.click(on_start, {*widgets, tab.parent}, [tab.message, tab.parent, runs], **PRIVATE)
     _wire_presets(tab, services)
     _wire_import(tab, services)
 
@@ -270,8 +273,7 @@ def summary_html(services: Services, prepared: Prepared, lang: str) -> str:
     where = str(prepared.plan.output_dir).replace("{run}", str(services.runs.root / "…"))
     unknown = say("training.unknown", lang)
     facts = (
-        ("training.fact_batch", say("training.fact_batch_value", lang, batch=prepared.total_batch,
-                                    processes=prepared.plan.processes)),
+        ("training.fact_batch", say("training.fact_batch_value", lang, batch=prepared.total_batch)),
         ("training.fact_rows", str(prepared.data.rows or unknown)),
         ("training.fact_steps", str(prepared.plan.total_steps or unknown)),
         ("training.fact_disk", say("training.fact_disk_value", lang, free=human_bytes(machine.disk_free),

@@ -12,6 +12,7 @@ from services.models.hub import fetch_facts
 from services.models.merge import Merges
 from services.models.reference import Models
 from services.runs import process
+from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.training import Trainings
@@ -33,6 +34,11 @@ class Services:
     def machine(self) -> Machine:
         """The machine as it is now."""
         return read_machine(self.settings)
+
+    def resume(self, run_id: str) -> Record:
+        """Go on with a training or a download where it stopped. Raises Refused as their own ``resume`` does."""
+        kind = self.runs.record(run_id).kind
+        return self.downloads.resume(run_id) if kind == "download" else self.trainings.resume(run_id)
 
 
 def build(settings: Settings) -> Services:

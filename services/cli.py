@@ -273,7 +273,8 @@ def resume(
     trainings = context.services.trainings
     record = context.services.runs.find(run)
     elsewhere = retarget(trainings.spec_of(record.id).target, target) if target else None
-    _follow_or_detach(trainings.resume(record.id, elsewhere), detach, as_json)
+    resumed = trainings.resume(record.id, elsewhere) if elsewhere else context.services.resume(record.id)
+    _follow_or_detach(resumed, detach, as_json)
 
 
 @app.command()

@@ -71,6 +71,7 @@ def setup_of(
         checkpointing=_checkpointing(settings, strategy, megatron),
         attention=_attention(settings, megatron),
         dtype=dtype_of(settings, hardware, facts),
+        mixed=_mixed(settings, dtype_of(settings, hardware, facts)),
         optimizer=str(settings.get("optim") or settings.get("optimizer") or "adamw_torch_fused"),
         task=str(settings.get("task_type") or "causal_lm"),
         kept_checkpoints=number(settings, "save_total_limit", default=3),
@@ -123,6 +124,12 @@ def dtype_of(settings: Mapping[str, Any], hardware: Hardware, facts: ModelFacts 
     if told in ("bfloat16", "float16", "float32"):
         return cast(Dtype, told)
     return "float32" if hardware.on_cpu else "bfloat16"
+
+
+def _mixed(settings: Mapping[str, Any], dtype: Dtype) -> bool:
+    """``fp16`` and ``bf16`` follow the dtype where they are not set (ModelArguments._init_mixed_precision)."""
+    fp16, bf16 = (settings.get(name) for name in ("fp16", "bf16"))
+    return bool(dtype != "bfloat16" if fp16 is None else fp16) or bool(dtype == "bfloat16" if bf16 is None else bf16)
 
 
 def _quant_bits(settings: Mapping[str, Any]) -> int | None:

@@ -13,7 +13,7 @@ from services.planning.candidates import Wish
 from services.planning.megatron import known_arguments
 from services.planning.reasons import reasons_of, runner_up_cost
 from services.planning.rules.saving import eval_strategy
-from services.planning.search import Candidate, Look
+from services.planning.search import AS_FAST, Candidate, Look
 from services.planning.setup import Hardware, Memory, Setup
 from services.specs import TrainSpec
 from services.swift import catalogue, commands
@@ -22,6 +22,8 @@ GIB = 1 << 30
 EXPECTED_TOKENS = 512
 """Of a row whose data set was not checked."""
 RUNNERS_UP = 5
+MUCH_LESS = 0.8
+"""A card with less than this share of what the next one has free may stay out of it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Advice:
     processes: int
     """Ranks on each machine."""
     nodes: int
+    devices: tuple[str, ...]
+    """The cards it may use, by their numbers: those of the spec, else all but those that others have filled."""
     settings: Mapping[str, Any]
     """Every argument that ms-swift is given beside model, data and places: the person's and TuneDesk's."""
     setup: Setup
@@ -88,12 +92,17 @@ def advise(
     ``teacher`` is the model that GKD learns from. Raises Refused for arguments that ms-swift does not know and by the
     table of rules.
     """
-    hardware = narrowed(hardware, spec.devices)
+    whole = narrowed(hardware, spec.devices)
     args = checked(spec)
-    wish = Wish(spec.command, args, facts, hardware, packages, named_strategy(spec, args), spec.processes)
+    wish = Wish(spec.command, args, facts, whole, packages, named_strategy(spec, args), spec.processes)
     expected = min(spec.expected_tokens or tokens or EXPECTED_TOKENS, wish.length)
-    look = Look(wish, expected, here, teacher.bytes / GIB if teacher is not None else 0.0)
-    chosen, others = look.choose()
+    wish = replace(wish, tokens=expected)
+    teacher_gib = teacher.bytes / GIB if teacher is not None else 0.0
+    groups = [whole] if spec.devices is not None or facts is None else freest(whole, spec.processes or 1)
+    look, chosen, others = _best_group(
+        [Look(replace(wish, hardware=group), expected, here, teacher_gib) for group in groups]
+    )
+    wish, hardware = look.wish, look.wish.hardware
     others = [other for other in others if other is not chosen]
     settings = with_saving(chosen, rows)
     return Advice(
@@ -101,6 +110,7 @@ def advise(
         strategy=chosen.strategy,
         processes=chosen.variation.ranks,
         nodes=hardware.nodes,
+        devices=tuple(gpu.index for gpu in hardware.gpus),
         settings=settings,
         setup=chosen.setup,
         reasons=reasons_of(chosen, wish, look.free_gib(chosen), look.tokens),
@@ -111,8 +121,55 @@ def advise(
         tokens=look.tokens,
         runners_up=tuple(_runner_up(other, chosen) for other in others[:RUNNERS_UP]),
         changed=chosen.changed,
-        warned=chosen.warned,
+        warned=(*_left_out(whole, hardware), *chosen.warned),
     )
+
+
+def freest(hardware: Hardware, least: int) -> list[Hardware]:
+    """``hardware`` whole, and without the cards that have much less free than the next ones, but ``least`` at least."""
+    if hardware.nodes > 1:
+        return [hardware]
+    cards = sorted(hardware.gpus, key=lambda gpu: -gpu.free_gib)
+    cuts = [
+        count
+        for count in range(len(cards) - 1, least - 1, -1)
+        if cards[count].free_gib < MUCH_LESS * cards[count - 1].free_gib
+    ]
+    kept = [{gpu.index for gpu in cards[:count]} for count in cuts]
+    return [
+        hardware,
+        *(replace(hardware, gpus=tuple(gpu for gpu in hardware.gpus if gpu.index in some)) for some in kept),
+    ]
+
+
+def _best_group(looks: list[Look]) -> tuple[Look, Candidate, list[Candidate]]:
+    """The group of cards on which the training is fastest; more of them where fewer are hardly faster. Raises the
+    Refused of all cards together where no group may be used."""
+    found = []
+    refusal: Refused | None = None
+    for look in looks:
+        try:
+            found.append((look, *look.choose()))
+        except Refused as error:
+            refusal = refusal or error
+    if refusal is not None and (not found or len(looks) == 1):
+        raise refusal
+    fitting = [one for one in found if one[1].fits is not False]
+    if not fitting:
+        return min(found, key=lambda one: one[1].need)
+    fastest = max(one[1].speed for one in fitting)
+    return next(one for one in fitting if one[1].speed >= AS_FAST * fastest)
+
+
+def _left_out(whole: Hardware, used: Hardware) -> tuple[Key, ...]:
+    """The cards that stay out of it, said."""
+    kept = {gpu.index for gpu in used.gpus}
+    out = [gpu for gpu in whole.gpus if gpu.index not in kept]
+    if not out:
+        return ()
+    free, least = max(gpu.free_gib for gpu in out), min(gpu.free_gib for gpu in used.gpus)
+    names = ", ".join(gpu.index for gpu in out)
+    return (Key("planning.cards_left_out", cards=names, free=round(free, 1), least=round(least, 1)),)
 
 
 def narrowed(hardware: Hardware, devices: tuple[str, ...] | None) -> Hardware:
@@ -172,6 +229,8 @@ def _runner_up(other: Candidate, chosen: Candidate) -> RunnerUp:
         for name, value in other.settings.items()
         if same_words and name not in implied and chosen.settings.get(name) != value
     }
+    if chosen.variation.halved and other.strategy == "fsdp2":
+        differs["bf16"] = True  # else FSDP2 would be tried in bfloat16 alone again
     return RunnerUp(
         strategy=other.strategy,
         processes=other.variation.ranks,

@@ -82,8 +82,9 @@ def keeps_gradients(case: Case) -> bool:
 
 def weights_bytes(case: Case) -> float:
     """The model as loaded, with a copy of it where a method compares with one; sharded by ZeRO-3 and FSDP2."""
-    own = quantized_bytes(case) if quantization(case) else case.resident * case.width
-    if case.full and case.fsdp:
+    stays_quantized = quantization(case) and not case.megatron  # which loads everything in its own dtype
+    own = quantized_bytes(case) if stays_quantized else case.resident * case.width
+    if case.full and case.fsdp and case.setup.mixed:
         own += case.trained * (MASTER_BYTES - case.width)  # accelerate turns what is trained into float32
     copies = case.resident * case.width if case.full and case.setup.rlhf_type in WITH_REFERENCE else 0
     total = own + copies + case.setup.teacher_gib * GIB
@@ -114,8 +115,9 @@ def adapter_weight_bytes(case: Case) -> float:
 
 def trained_width(case: Case) -> int:
     """Bytes of a number that is trained. Without DeepSpeed a full training's weights and LLaMA-Pro's blocks stay as
-    loaded, an adapter's and FSDP2's are float32."""
-    stays = case.zero is not None or case.megatron or ((case.full or case.setup.tuner == "llamapro") and not case.fsdp)
+    loaded, an adapter's are float32, and FSDP2's in mixed precision (accelerate's fsdp2_prepare_model)."""
+    whole = case.full or case.setup.tuner == "llamapro"
+    stays = case.zero is not None or case.megatron or (whole and not (case.fsdp and case.setup.mixed))
     return case.width if stays else 4
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from services.errors import Key, Refused
 from services.hardware.cards import Card
@@ -110,6 +111,12 @@ class _GpuDescription(BaseModel):
     memory_gib: float = Field(gt=0, le=4096)
     free_gib: float | None = Field(default=None, ge=0)
     count: int = Field(default=1, ge=1, le=1024)
+    kind: Literal["gpu", "npu"] | None = None
+
+    @field_validator("memory_gib", "free_gib", "count", mode="before")
+    @classmethod
+    def _a_number(cls, value: object) -> object:
+        return _no_truth(value)
 
     @model_validator(mode="after")
     def _free_within(self) -> _GpuDescription:
@@ -129,6 +136,29 @@ class _Description(BaseModel):
     nodes: int = Field(default=1, ge=1, le=1 << 14)
     disk_free_gib: float | None = Field(default=None, ge=0)
     has_bf16: bool = False
+
+    @field_validator("host_memory_gib", "host_free_gib", "cores", "nodes", "disk_free_gib", mode="before")
+    @classmethod
+    def _a_number(cls, value: object) -> object:
+        return _no_truth(value)
+
+    @field_validator("gpus", mode="before")
+    @classmethod
+    def _none(cls, value: object) -> object:
+        return () if value is None else value
+
+    @model_validator(mode="after")
+    def _free_within(self) -> _Description:
+        if self.host_free_gib is not None and self.host_free_gib > self.host_memory_gib:
+            raise ValueError("host_free_gib is more than host_memory_gib")
+        return self
+
+
+def _no_truth(value: object) -> object:
+    """pydantic reads true as 1."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "true and false are no numbers")
+    return value
 
 
 def read_description(path: Path) -> Hardware:
@@ -154,9 +184,9 @@ def described(value: dict[str, Any]) -> Hardware:
         found = _Description.model_validate(value)
     except ValidationError as error:
         first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "free_gib"
+        field = ".".join(str(part) for part in first["loc"]) or "host_free_gib"
         missing = first["type"] == "missing"
-        shown = "–" if missing else str(first.get("input"))[:80]
+        shown = "–" if missing else _shown(first.get("input"))
         raise Refused("machine_field", field=field, value=shown, why=_why(first["type"], missing)) from error
     for part in (found, *found.gpus):
         _refuse_misspelt(part.model_extra or {}, list(type(part).model_fields))
@@ -168,7 +198,7 @@ def described(value: dict[str, Any]) -> Hardware:
                 memory_gib=gpu.memory_gib,
                 free_gib=gpu.memory_gib if gpu.free_gib is None else gpu.free_gib,
                 index=str(index),
-                kind="npu" if re.search(r"ascend|\b910|\bnpu\b", gpu.name, re.IGNORECASE) else "gpu",
+                kind=gpu.kind or ("npu" if re.search(r"ascend|\b910|\bnpu\b", gpu.name, re.IGNORECASE) else "gpu"),
                 has_bf16=has_bf16(gpu.name),
             )
             for index, gpu in enumerate(gpus)
@@ -189,18 +219,28 @@ def device_of_description(hardware: Hardware) -> Device:
     return Device(cards, hardware.gpus[0].kind if hardware.gpus else "gpu", hardware.cores)
 
 
+def _shown(value: object) -> str:
+    if isinstance(value, dict) and "host_memory_gib" in value:  # the whole of it: more free than there is
+        return f"{value.get('host_free_gib')} / {value.get('host_memory_gib')}"
+    return str(value)[:80]
+
+
 def _why(kind: str, missing: bool) -> Key:
     if missing:
         return Key("error.machine_missing")
     if kind == "value_error":
         return Key("error.machine_free")
+    if kind == "literal_error":
+        return Key("error.why_choice", choices="gpu, npu")
+    if kind in ("tuple_type", "model_type", "model_attributes_type", "dict_type"):
+        return Key("error.machine_list")
     return Key("error.why_text") if kind.startswith("string") else Key("error.machine_number")
 
 
 def _refuse_misspelt(extra: dict[str, Any], known: list[str]) -> None:
     """What is near a known name was meant to be it; anything else is a note of the person's own."""
     for name in extra:
-        close = difflib.get_close_matches(name, known, 1, 0.75)
+        close = difflib.get_close_matches(name, known, 1, 0.75) or [word for word in known if name in word.split("_")]
         if close:
             raise Refused("machine_field", field=name, value="…", why=Key("error.machine_misspelt", close=close[0]))
 

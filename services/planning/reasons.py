@@ -41,9 +41,12 @@ def _why_code(chosen: Candidate, wish: Wish) -> str:
     if chosen.host_is_short:
         return "host_too_small"
     if chosen.fits is False:
-        return "nothing_fits" if wish.strategy is None else "given_too_large"
+        nothing = "nothing_fits_cpu" if wish.hardware.on_cpu else "nothing_fits"
+        return nothing if wish.strategy is None else "given_too_large"
     if chosen.variation.quantized:
         return "qlora"
+    if chosen.variation.halved:
+        return "halved"
     if wish.strategy is not None:
         return "given"
     if wish.facts is None and not wish.hardware.on_cpu and wish.cards > 1:
@@ -82,6 +85,8 @@ def runner_up_cost(other: Candidate, chosen: Candidate, speed: float) -> Key:
     strategy = Key(f"planning.strategy.{other.strategy}")
     if other.setup.quant_method and not chosen.setup.quant_method:
         strategy = Key("planning.strategy.qlora", strategy=strategy)
+    if other.variation.halved:
+        strategy = Key("planning.strategy.halved", strategy=strategy)
     if other.worst is None:
         return Key("planning.cost.unknown", strategy=strategy)
     memory = round(other.worst.total, 1)

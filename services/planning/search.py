@@ -10,7 +10,16 @@ from typing import Any
 from services.errors import Key, Refused
 from services.models.facts import ModelFacts
 from services.planning.as_setup import is_megatron, setup_of
-from services.planning.candidates import Variation, Wish, batches, rescues, settings_of, strategies, variations
+from services.planning.candidates import (
+    Variation,
+    Wish,
+    batches,
+    halves,
+    rescues,
+    settings_of,
+    strategies,
+    variations,
+)
 from services.planning.estimate import estimate
 from services.planning.megatron import megatron_command, megatron_settings
 from services.planning.rules import Context, judge
@@ -21,6 +30,9 @@ from services.swift.methods import fitted
 
 AS_FAST = 0.95
 """What is at most this much slower counts as fast, and the more usual of the two is taken."""
+FETCHES = 1.3
+"""Ways that fetch the weights at every layer are taken where they promise more than this times the speed of one that
+keeps them: what they gain hangs on the link, and ZeRO-2 works with every method."""
 USUAL = ("single", "zero2", "fsdp2", "ddp", "zero1", "zero0", "zero3", "megatron", "device_map", "ddp+device_map",
          "zero2_offload", "zero3_offload")  # fmt: skip
 """Of two strategies that are equally fast: the one that works with most methods and takes the least setting up."""
@@ -73,13 +85,15 @@ class Look:
         return chosen, self._beside(chosen, found)
 
     def _rescued(self) -> list[Candidate]:
-        """What is tried once nothing fits: 4 bits for an adapter first, for it costs the least time."""
-        found: list[Candidate] = []
-        tries = [(self._for_quantized(), True), *((names, False) for names in rescues(self.wish))]
-        for names, quantized in tries:
-            found += self._best_each(names, quantized=quantized, lenient=True)
+        """What is tried once nothing fits: fewer bits first, for they cost the least time: 4 for what an adapter
+        leaves alone, 16 for all that a full training changes."""
+        found: list[Candidate] = self._best_each(self._for_quantized(), quantized=True, lenient=True)
+        if halves(self.wish):
+            found += self._best_each(["fsdp2"], halved=True, lenient=True)
+        for names in rescues(self.wish):
             if any(one.fits for one in found):
                 break
+            found += self._best_each(names, lenient=True)
         return found
 
     def _for_quantized(self) -> list[str]:
@@ -97,8 +111,7 @@ class Look:
 
     def _beside(self, chosen: Candidate, found: list[Candidate]) -> list[Candidate]:
         """Runners-up: other strategies, and what saves memory where the chosen way takes most of it."""
-        kind = (chosen.strategy, chosen.variation.quantized)
-        others = [one for one in found if (one.strategy, one.variation.quantized) != kind]
+        others = [one for one in found if _kind(one) != _kind(chosen)]
         tried = {one.strategy for one in found}
         if chosen.fits and not chosen.variation.quantized and chosen.strategy in self._for_quantized():
             others += self._best_each([chosen.strategy], quantized=True, lenient=True)
@@ -108,13 +121,15 @@ class Look:
         fitting = sorted((one for one in others if one.fits is not False), key=lambda one: -one.speed)
         return [*fitting, *sorted((one for one in others if one.fits is False), key=lambda one: one.need)]
 
-    def _best_each(self, names: Iterable[str], *, quantized: bool = False, lenient: bool = False) -> list[Candidate]:
+    def _best_each(
+        self, names: Iterable[str], *, quantized: bool = False, halved: bool = False, lenient: bool = False
+    ) -> list[Candidate]:
         """The best candidate under each strategy. Raises the first Refused where none is left, unless ``lenient``."""
         found: list[Candidate] = []
         refusal: Refused | None = None
         for name in names:
             tried: list[Candidate] = []
-            for variation in variations(self.wish, name, quantized):
+            for variation in variations(self.wish, name, quantized, halved):
                 try:
                     tried.append(self._largest_that_fits(variation))
                 except Refused as error:
@@ -181,9 +196,17 @@ def best(candidates: list[Candidate]) -> Candidate:
         return _nearest(candidates)
     roomy = [one for one in fitting if one.need <= ROOM or not one.strategy.endswith("_offload")]
     fitting = roomy or fitting
-    fastest = max(one.speed for one in fitting)
-    fast = [one for one in fitting if one.speed >= AS_FAST * fastest]
+    fastest = max(_promised(one) for one in fitting)
+    fast = [one for one in fitting if _promised(one) >= AS_FAST * fastest]
     return min(fast, key=lambda one: (USUAL.index(one.strategy), _effort(one), -one.speed))
+
+
+def _promised(one: Candidate) -> float:
+    return one.speed / (FETCHES if one.strategy in ("fsdp2", "zero3") else 1.0)
+
+
+def _kind(one: Candidate) -> tuple[str, bool, bool]:
+    return one.strategy, one.variation.quantized, one.variation.halved
 
 
 def _nearest(candidates: list[Candidate]) -> Candidate:

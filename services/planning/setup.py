@@ -82,6 +82,8 @@ class Setup:
     checkpointing: bool = True
     attention: Attention = "sdpa"
     dtype: Dtype = "bfloat16"
+    mixed: bool = True
+    """Mixed precision (ms-swift's ``bf16`` or ``fp16``): FSDP2 then keeps what is trained in float32."""
     optimizer: str = "adamw_torch_fused"
     """ms-swift's ``optim``; the default is transformers' own from torch 2.8 on."""
     task: str = "causal_lm"

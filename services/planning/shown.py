@@ -22,6 +22,7 @@ def advice_as_json(advice: Advice, lang: str) -> dict[str, Any]:
         "strategy": advice.strategy,
         "processes": advice.processes,
         "nodes": advice.nodes,
+        "devices": list(advice.devices),
         "settings": dict(advice.settings),
         "reasons": sentences(advice.reasons, lang),
         "fits": advice.fits,

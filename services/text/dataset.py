@@ -75,6 +75,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "{gib} GiB of data: ms-swift first writes all of it to its cache. With streaming it reads as it trains.",
         "数据共 {gib} GiB：ms-swift 会先把它们全部写入缓存。使用流式读取则边读边训练。",
     ),
+    "no_repeats": (
+        "{count} rows compared: none is nearly the same as another ({share} of its text or more).",
+        "已比较 {count} 行：没有几乎相同（文字重合 {share} 及以上）的行。",
+    ),
     "finding.file_ending": (
         "ms-swift chooses its reader by the file's ending and has none for .{ending}. Save or unpack the "
         "data as .jsonl, .json, .csv, .parquet or .txt (lower case) and choose that file.",
@@ -481,8 +485,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "KTO 需要 label 列，值为 true（好的回答）或 false（坏的回答）；现有列为 {columns}。没有它 ms-swift 会中止。",
     ),
     "finding.pairs_without_prompt": (
-        "chosen and rejected each hold a whole dialogue, or there is no column with the prompt (columns: {columns}). As it is, the model would learn answers to an empty question. A copy with the prompt split off can be made of it.",
-        "chosen 和 rejected 各自是完整的对话，或者缺少提示列（现有列：{columns}）。照此训练，模型学到的是对空问题的回答。可以生成一份把提示拆分出来的副本。",
+        "chosen and rejected each hold a whole dialogue or turns written as text, or the prompt stands apart from their turns or is missing (columns: {columns}). As it is, the model would learn answers to an empty question, or the notation itself. A copy with prompt, better and worse answer can be made of it.",
+        "chosen 和 rejected 各自是完整的对话或写成文字的轮次，或者提示与它们的轮次分开、甚至缺失（现有列：{columns}）。照此训练，模型学到的是对空问题的回答，或者连同记号一起学。可以生成一份含提示、优选与被拒回答的副本。",
     ),
     "finding.name_sign": (
         "The name {name} has a “#”, which ms-swift also uses for sampling (file#500). It loads as long as the file is there; rename it to be safe.",
@@ -567,6 +571,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "finding.rows_leak": (
         "{count} rows of the validation data stand in the training data too ({words}), so the validation result would look better than it is. Delete them from one of the two.",
         "有 {count} 行验证数据同时出现在训练数据中（{words}），验证结果会偏乐观。请从其中一方删除。",
+    ),
+    "finding.rows_leak_near": (
+        "{count} rows of the validation data are, or are nearly, rows of the training data ({words}), so the validation result would look better than it is. Delete them from one of the two.",
+        "有 {count} 行验证数据与训练数据中的行相同或几乎相同（{words}），验证结果会偏乐观。请从其中一方删除。",
     ),
     "finding.length_over": (
         "At max_length {max_length}, {count} of {total} rows are too long: {words}. ms-swift drops them (truncation_strategy delete); cut at the end instead (right), {cut} of them lose the end of the answer and {empty} keep no answer at all. max_length {needed} keeps all.",
@@ -679,6 +687,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "fix.lower_roles": ("Give the roles their usual names (rows {rows})", "把角色改为通常的名称（第 {rows} 行）"),
     "fix.join_turns": ("Join two turns of one side (rows {rows})", "合并同一方的连续发言（第 {rows} 行）"),
     "fix.trim_turns": ("Leave out turns without a partner (rows {rows})", "略去没有对应的发言（第 {rows} 行）"),
+    "fix.ungarble": ("Read garbled text again as UTF-8 (rows {rows})", "把乱码按 UTF-8 重新读取（第 {rows} 行）"),
     "fix.drop_duplicates": ("Leave out rows that repeat another ({count})", "略去重复的行（{count} 行）"),
     "fix.neutral_tokens": ("Break control tokens inside the text (rows {rows})", "打断文本中的控制词元（第 {rows} 行）"),
     "fix.drop_unusable": ("Leave out every row that teaches nothing", "略去所有学不到东西的行"),

@@ -485,7 +485,13 @@ WORDS: dict[str, tuple[str, str]] = {
         "机器描述中的“{field}”不能是 {value}：{why}。请更正后重试。",
     ),
     "machine_missing": ("it is missing and has to be told", "缺少此项，必须填写"),
-    "machine_free": ("free_gib cannot be more than memory_gib", "free_gib 不能超过 memory_gib"),
+    "machine_free": (
+        "more cannot be free (free_gib) than there is (memory_gib)", "空闲量（free_gib）不能超过总量（memory_gib）",
+    ),
+    "machine_list": (
+        "gpus is a list, and each card in it an object with name and memory_gib",
+        "gpus 应为列表，其中每张卡是一个带有 name 和 memory_gib 的对象",
+    ),
     "machine_number": (
         "it has to be a number in its unit (GiB, cores, cards), and not below what makes sense",
         "必须是对应单位（GiB、核心数、卡数）的合理数值",
@@ -725,6 +731,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "grpo_without_reward": (
         "GRPO needs something that rewards the answers. Choose reward functions (reward_funcs), a reward model, or a teacher.",
         "GRPO 需要对回答给出奖励。请选择奖励函数（reward_funcs）、奖励模型或教师模型。",
+    ),
+    "ppo_without_reward": (
+        "PPO scores the answers with a trained reward model, and none is named. Train one (rlhf_type rm) and name it as "
+        "reward_model, or choose GRPO, which also takes reward functions.",
+        "PPO 用训练好的奖励模型给回答打分，但没有指定奖励模型。请先训练一个（rlhf_type 为 rm）并填写 reward_model，或改用也接受奖励函数的 GRPO。",
     ),
     "generations_one": (
         "GRPO compares several answers to one prompt, and there is room for one. Raise the batch size or the accumulation to 2 or more, and num_generations with it.",

@@ -137,6 +137,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "该命令隐藏了所有显卡，因此在 CPU 上运行。",
     ),
     "no_command": ("there is no command in it", "其中没有命令"),
+    "loop_first": (
+        "Line {line}: the loop runs its commands for several values of {name}; here it is the first, {first}. "
+        "The others: {others}.",
+        "第 {line} 行：循环会对 {name} 的多个值运行其中的命令；这里取第一个：{first}。其余：{others}。",
+    ),
+    "mcore_model_alone": (
+        "The command names weights (--mcore_model) but no model, so TuneDesk's own stands there; choose the model that "
+        "those weights were made from.",
+        "该命令只给出了权重（--mcore_model），没有指定模型，这里填的是 TuneDesk 自己的；请选择这些权重所对应的模型。",
+    ),
     "no_dataset": (
         "The command names no data set, so TuneDesk's own stands there; choose one.",
         "该命令没有指定数据集，这里填的是 TuneDesk 自己的；请选择一个。",

@@ -15,6 +15,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "strategy.fsdp2": ("FSDP2", "FSDP2"),
     "strategy.megatron": ("Megatron", "Megatron"),
     "strategy.qlora": ("{strategy} with QLoRA (4 bits)", "{strategy} 加 QLoRA（4 位）"),
+    "strategy.halved": ("{strategy} all in bfloat16", "{strategy}（全部使用 bfloat16）"),
     # the panel of the window
     "fits.true": ("✓ Fits this machine", "✓ 这台机器放得下"),
     "fits.false": ("✗ Does not fit this machine", "✗ 这台机器放不下"),
@@ -59,19 +60,26 @@ WORDS: dict[str, tuple[str, str]] = {
         "computes; that fits where a whole model on each card would not, or is faster than the other ways that fit.",
         "FSDP2 把权重、梯度和优化器状态切分到 {cards} 张卡上，并在计算的同时取回权重；在每张卡放不下完整模型时也能训练，或比其他放得下的方式更快。",
     ),
+    "why.halved": (
+        "FSDP2 splits weights, gradients and optimizer states over {cards} cards and keeps them all in bfloat16, as a "
+        "training on one card does: with a float32 copy of the weights none fits, and without it very small changes are "
+        "rounded away, so a learning rate of 1e-5 or more learns better than a lower one.",
+        "FSDP2 把权重、梯度和优化器状态切分到 {cards} 张卡上，并全部保持 bfloat16（与单卡全参数训练相同）：若再保留一份 float32 权重，任何方式都放不下；"
+        "没有这份副本时极小的更新会被舍入掉，因此学习率宜取 1e-5 或更高。",
+    ),
     "why.zero3": (
         "ZeRO-3 splits weights, gradients and optimizer states over {cards} cards; no way that keeps more on each card fits.",
         "ZeRO-3 把权重、梯度和优化器状态切分到 {cards} 张卡上；每张卡保留更多内容的方式都放不下。",
     ),
     "why.zero2_offload": (
-        "Nothing fits on {cards} cards alone, so ZeRO-2 keeps the optimizer states in the host's memory, which takes time "
+        "Nothing fits into the cards' own memory, so ZeRO-2 keeps the optimizer states in the host's memory, which takes time "
         "at every step.",
-        "仅靠 {cards} 张卡放不下，因此 ZeRO-2 把优化器状态放在主机内存中，每一步都会因此变慢。",
+        "仅靠显存放不下，因此 ZeRO-2 把优化器状态放在主机内存中，每一步都会因此变慢。",
     ),
     "why.zero3_offload": (
-        "Nothing fits on {cards} cards alone, so ZeRO-3 keeps weights and optimizer states in the host's memory, which "
+        "Nothing fits into the cards' own memory, so ZeRO-3 keeps weights and optimizer states in the host's memory, which "
         "takes time at every step.",
-        "仅靠 {cards} 张卡放不下，因此 ZeRO-3 把权重和优化器状态放在主机内存中，每一步都会因此变慢。",
+        "仅靠显存放不下，因此 ZeRO-3 把权重和优化器状态放在主机内存中，每一步都会因此变慢。",
     ),
     "why.device_map": (
         "The model is spread over {cards} cards by its layers in one process; only one card computes at a time, but "
@@ -111,6 +119,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "Nothing that was tried fits: the nearest is {strategy} with {worst} GiB at worst against {free} GiB free; more or "
         "larger cards, shorter rows or a smaller model would.",
         "尝试过的方式都放不下：最接近的是 {strategy}，最多需要 {worst} GiB，而空闲只有 {free} GiB；可以使用更多或更大的卡、更短的行或更小的模型。",
+    ),
+    "why.nothing_fits_cpu": (
+        "This does not fit: {worst} GiB at worst against {free} GiB free for a process on the CPU; more memory, a card, "
+        "shorter rows or a smaller model would do.",
+        "放不下：CPU 上的每个进程最多需要 {worst} GiB，而空闲只有 {free} GiB；可以增加内存、使用显卡、缩短行长或换更小的模型。",
     ),
     "why.host_too_small": (
         "Nothing that was tried fits: {strategy} would fit the cards, but needs {host} GiB of the host's memory, and "
@@ -187,6 +200,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "由于指定了 val_dataset，split_dataset_ratio 由 {ratio} 改为 0。",
     ),
     # what is warned of
+    "cards_left_out": (
+        "Card {cards} stays out of it: {free} GiB of it are free, and {least} GiB of each of the others. To use it all the "
+        "same, name the cards under devices.",
+        "不使用第 {cards} 号卡：它只有 {free} GiB 空闲，而其余每张卡有 {least} GiB。如仍要使用，请在 devices 中写明。",
+    ),
     "rule.several_nodes": (
         "This is the command of one of {nodes} machines; each also needs NNODES, its NODE_RANK and the first one's "
         "MASTER_ADDR, which a target with several nodes sets.",

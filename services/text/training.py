@@ -154,11 +154,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "preview": ("What will run", "将要运行的命令"),
     "unknown": ("not known yet", "尚不清楚"),
     "fact_batch": ("Total batch", "总批大小"),
-    "fact_batch_value": ("{batch} rows a step · processes: {processes}", "每步 {batch} 行 · 进程数：{processes}"),
+    "fact_batch_value": ("{batch} rows a step", "每步 {batch} 行"),
     "fact_rows": ("Rows", "行数"),
     "fact_steps": ("Steps", "步数"),
     "fact_disk": ("Disk", "磁盘"),
-    "fact_disk_value": ("{needed} needed, {free} free", "需要 {needed}，剩余 {free}"),
+    "fact_disk_value": ("{needed} of {free} free", "需要 {needed}，剩余 {free}"),
     "fact_where": ("Written to", "写入"),
     "unavailable.needs": (
         "{value} needs the package {package}, which is not installed. Install it into TuneDesk's own environment (.venv), or choose another.",

@@ -72,14 +72,15 @@ def planned(home: Path, rows: Path, left_out: Path) -> tuple[Trained, str]:
 
 def by_web_ui(home: Path, rows: Path, left_out: Path, dtype: str | None = None) -> Trained:
     """What the web UI of ms-swift 4.6 starts when a person gives it a model and data and changes nothing: those of its
-    fields whose first value is not the argument's own default, and the flags it always adds (swift/ui/llm_train)."""
+    fields whose first value is not the argument's own default, and the flags it always adds (swift/ui/llm_train).
+    Without ``use_cpu`` transformers refuses its bfloat16 on a machine without a card."""
     folder = home / f"web-ui-{dtype or 'as it is'}"
     folder.mkdir()
     model = read_settings().starter
     settings: dict[str, Any] = {
         "model": model, **loading_flags(model), "dataset": rows, "tuner_type": "lora", "max_length": 1024,
         "learning_rate": LEARNING_RATE, "gradient_accumulation_steps": UPDATE, "eval_steps": 500, "save_steps": 500,
-        "add_version": False, "output_dir": folder / "output", "logging_dir": folder / "runs",
+        "use_cpu": True, "add_version": False, "output_dir": folder / "output", "logging_dir": folder / "runs",
         "num_train_epochs": 1, "check_model": False, **evaluation(left_out),
         **({"torch_dtype": dtype} if dtype else {}),
         **({"fp16": False, "bf16": False} if dtype == "float32" else {}),

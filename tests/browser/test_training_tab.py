@@ -41,7 +41,7 @@ def test_a_first_visitor_sees_what_to_press_and_what_it_comes_to(desk: Desk) -> 
     assert desk.page.locator("#train-name input, #train-name textarea").input_value() == "TuneBot"
     desk.see("train-summary", "4 rows a step")
     desk.see("train-summary", re.compile(r"Steps\s*25"))
-    desk.see("train-summary", re.compile(r"needed, .* free"))
+    desk.see("train-summary", re.compile(r"of .* free"))
     desk.see("train-summary", str(desk.server.home))
 
 
@@ -103,7 +103,7 @@ def test_a_failed_start_says_why_keeps_the_form_and_can_be_started_again_with_wh
     desk.type("train-author", NASTY_AUTHOR)
     desk.unfold("train-advanced")
     desk.type("train-run-name", NASTY_RUN)
-    desk.type("train-extra", f"--system {shlex.quote(NASTY_TEXT)}")
+    desk.type("train-system", NASTY_TEXT)
     desk.choose("train-model", "/nowhere/at all")
     desk.press("Start training")
     desk.see("train-message", "/nowhere/at all")
@@ -194,7 +194,7 @@ def test_a_second_run_waits_for_its_turn_and_can_be_stopped_and_deleted(
 def test_what_is_chosen_fits_or_does_not_and_says_why(desk: Desk) -> None:
     desk.see("train-fit", "Fits this machine")
     desk.see("train-fit", re.compile(r"[\d.]+ of [\d.]+ GiB"))
-    assert desk.page.locator("#train-fit .td-fit-bar i").count() > 3
+    assert desk.page.locator("#train-fit .td-fit-bar i").count() >= 2
     desk.unfold("train-ways-box")
     way = desk.page.locator("#train-ways label").first
     said = way.inner_text()

@@ -67,17 +67,69 @@ def advice(
 
 
 @pytest.mark.parametrize("model", ["7B", "14B"])
-def test_an_adapter_on_four_cards_is_trained_with_zero2(model: str) -> None:
-    found = advice(model)
+@pytest.mark.parametrize("args", [{}, {"rlhf_type": "dpo"}, {"max_length": 4096}, {"packing": True}])
+def test_an_adapter_on_four_cards_is_trained_with_zero2(model: str, args: dict[str, Any]) -> None:
+    found = advice(model, **args)
     assert (found.strategy, found.processes, found.fits) == ("zero2", 4, True)
     assert found.settings["deepspeed"] == "zero2"
 
 
-@pytest.mark.parametrize("host", [128, 256, 512, 1024])
-def test_a_full_training_of_14b_on_four_cards_splits_the_weights(host: int) -> None:
+@pytest.mark.parametrize("host", [64, 128, 512, 1024])
+def test_a_full_training_of_14b_on_four_cards_is_split_in_bfloat16_and_that_is_said(host: int) -> None:
     found = advice("14B", machine("NVIDIA A100-SXM4-40GB", 40, 4, host_memory_gib=host), **FULL)
-    assert found.strategy in ("fsdp2", "zero3", "zero3_offload")
-    assert found.fits == (host >= 512)
+    assert (found.strategy, found.fits, found.reasons[0]) == ("fsdp2", True, "planning.why.halved")
+    assert [found.settings[name] for name in ("torch_dtype", "bf16", "fp16")] == ["bfloat16", False, False]
+    with_copy = next(other for other in found.runners_up if other.strategy == "fsdp2")
+    assert with_copy.fits is False and with_copy.settings["bf16"] is True
+    again = advice("14B", strategy=with_copy.strategy, **{**FULL, **with_copy.settings})
+    assert (again.strategy, again.fits, again.worst) == ("fsdp2", False, with_copy.worst)
+
+
+@pytest.mark.parametrize("fixed", [{"bf16": True}, {"torch_dtype": "float32"}, {"deepspeed": "zero3"}])
+def test_a_precision_that_the_person_chose_is_not_halved(fixed: dict[str, Any]) -> None:
+    found = advice("14B", **FULL, **fixed)
+    assert found.settings.get("bf16") is not False
+    assert found.reasons[0] != "planning.why.halved"
+
+
+def test_cards_without_bfloat16_are_not_asked_to_train_in_it_alone() -> None:
+    found = advice("7B", machine("Tesla V100-SXM2-32GB", 32, 4), **FULL)
+    assert found.strategy == "zero3_offload" and found.settings["fp16"] is True
+
+
+def in_use(card: str, gib: float, count: int, free: float) -> Hardware:
+    """``count`` cards, of which all but the first ``free`` GiB of the third are free."""
+    gpus = [{"name": card, "memory_gib": gib, "free_gib": free if index == 2 else gib} for index in range(count)]
+    return described({"gpus": gpus, "link": "nvlink", "host_memory_gib": 512, "cores": 64})
+
+
+def test_a_card_that_others_have_filled_stays_out_of_it_and_that_is_said() -> None:
+    found = advice("14B", in_use("NVIDIA A100-SXM4-40GB", 40, 4, free=3))
+    assert (found.strategy, found.processes, found.devices, found.fits) == ("zero2", 3, ("0", "1", "3"), True)
+    assert found.free_gib == 40
+    assert "planning.cards_left_out" in found.warned
+
+
+@pytest.mark.parametrize(
+    ("spec", "devices", "processes"),
+    [
+        ({"devices": [1, 2]}, ("1", "2"), 2),
+        ({"processes": 4}, ("0", "1", "2", "3"), 4),
+        ({"processes": 2}, ("0", "1", "3"), 2),
+        ({"strategy": "single"}, ("0", "1", "3"), 1),
+        ({"strategy": "device_map"}, ("0", "1", "3"), 1),
+    ],
+)
+def test_cards_and_processes_that_were_asked_for_stay(
+    spec: dict[str, Any], devices: tuple[str, ...], processes: int
+) -> None:
+    found = advice("7B", in_use("NVIDIA A100-SXM4-40GB", 40, 4, free=3), spec=spec)
+    assert (found.devices, found.processes) == (devices, processes)
+
+
+def test_cards_that_are_about_as_free_are_all_used() -> None:
+    found = advice("7B", in_use("NVIDIA A100-SXM4-40GB", 40, 4, free=36))
+    assert (found.devices, found.processes, found.warned) == (("0", "1", "2", "3"), 4, ())
 
 
 def test_a_full_training_that_fits_split_over_the_cards_stays_on_them() -> None:
@@ -111,6 +163,19 @@ def test_rows_of_usual_length_are_not_split() -> None:
     assert advice("7B", EIGHT, max_length=8192).setup.sequence_parallel == 1
 
 
+def test_a_quantized_mixture_takes_its_full_size_in_megatron_or_does_without_it() -> None:
+    config = {**QWEN, **CONFIGS["235B of experts"]}
+    whole = facts_of(config)
+    for method, bits, command in (("fp8", 8, "megatron sft"), ("awq", 4, "sft")):
+        stored = facts_of({**config, "quantization_config": {"quant_method": method, "bits": bits}})
+        found = advise(TrainSpec(model="a/b"), stored, EIGHT, ALL, here=False)
+        assert found.command == command
+        if command.startswith("megatron"):
+            plain = advise(TrainSpec(model="a/b"), whole, EIGHT, ALL, here=False)
+            assert found.worst is not None and plain.worst is not None
+            assert found.worst.parts["weights"] == plain.worst.parts["weights"]
+
+
 # one card, several machines, no card
 
 
@@ -138,7 +203,9 @@ def test_where_an_adapter_fits_4_bits_are_only_suggested() -> None:
 
 def test_what_fits_nowhere_is_said_with_the_nearest_way() -> None:
     found = advice("72B", LAPTOP)
-    assert found.fits is False and found.reasons[0] == "planning.why.nothing_fits"
+    assert found.fits is False and found.reasons[0] == "planning.why.nothing_fits_cpu"
+    on_card = advice("72B", machine("NVIDIA GeForce RTX 4090", 24, 1, host_memory_gib=8))
+    assert on_card.fits is False and on_card.reasons[0] == "planning.why.nothing_fits"
     short = advice("7B", machine("NVIDIA GeForce RTX 4090", 24, 1, host_memory_gib=64), **FULL)
     assert short.fits is False and short.reasons[0] == "planning.why.host_too_small"
 
@@ -163,13 +230,13 @@ def test_the_first_journey_stays_as_it_is_on_a_cpu() -> None:
     assert not found.changed and not found.warned
 
 
-def test_a_cpu_with_instructions_for_bfloat16_uses_them_in_one_process() -> None:
+def test_a_cpu_with_instructions_for_bfloat16_uses_them_for_an_adapter_and_rows_that_gain_by_it() -> None:
     fast = machine(cores=2, host_memory_gib=24, has_bf16=True)
     found = advice("0.5B", fast)
     assert (found.settings["torch_dtype"], found.settings["bf16"], found.setup.dtype) == ("bfloat16", True, "bfloat16")
+    assert advice("0.5B", fast, spec={"expected_tokens": 54}).settings["torch_dtype"] == "float32"
     assert advice("0.5B", fast, spec={"processes": 2}).settings["torch_dtype"] == "float32"
     assert advice("0.5B", fast, **FULL).settings["torch_dtype"] == "float32"
-    assert advice("0.5B", fast, torch_dtype="float32").settings["bf16"] is False
     assert advice("0.5B", LAPTOP, torch_dtype="bfloat16").settings["torch_dtype"] == "float32"  # changed, and said
 
 
