@@ -20,6 +20,7 @@ _WEIGHTS = (
 _MODEL_WEIGHTS = ("*.safetensors", "*.bin", "*.pt", "*.pth", "*.gguf")
 LARGEST_HEADER_BYTES = 100_000_000
 """What safetensors itself reads at most."""
+_CONVERTED = ("converted", "default")
 _OPTIMIZER = ("optimizer*", "global_step*", "pytorch_model_fsdp*", "bf16_zero*")
 
 
@@ -104,6 +105,23 @@ def _entries(path: Path) -> list[Path]:
 def is_adapter(path: Path) -> bool:
     """True for a folder that holds a PEFT adapter."""
     return (path / "adapter_config.json").is_file()
+
+
+def plain_adapter(path: Path) -> Path:
+    """The adapter in ``path`` as a LoRA over the base as it is stored; ``path`` where it is one already.
+
+    PiSSA, OLoRA and LoRA-GA split the base into adapter and rest. PEFT splits it anew whenever it loads such an
+    adapter, which pissa_niter does by chance and so differently, and vLLM not at all. ms-swift writes what was learnt
+    as a plain LoRA of twice the rank beside it (SwiftMixin._save_converted_model), counted from where the run began:
+    of a run that went on from a checkpoint it lacks what was learnt before.
+    """
+    plain = path.joinpath(*_CONVERTED)
+    start = (read_json(path / "adapter_config.json") or {}).get("init_lora_weights")
+    if not isinstance(start, str) or not is_adapter(plain) or not _has(plain, _WEIGHTS):
+        return path
+    began = read_json(path / "args.json") or {}
+    went_on = began.get("resume_from_checkpoint") or began.get("adapters")
+    return path if went_on or any(map(_is_torn, _entries(plain))) else plain
 
 
 def is_model(path: Path) -> bool:

@@ -243,6 +243,8 @@ def check_method(settings: Mapping[str, Any], command: str, processes: int) -> N
         _check_kto(settings, command, processes)
     if method.name == "grpo":
         _check_grpo(settings, processes)
+    if method.rlhf_type == "ppo" and not settings.get("reward_model"):
+        raise Refused("ppo_without_reward")
     if method.name in ("grpo", "gkd"):
         _check_rollout(settings)
     if method.name == "gkd":

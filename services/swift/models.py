@@ -6,6 +6,8 @@ from pathlib import Path
 
 from services.swift.checkpoints import read_json
 
+KEPT = ("system", "agent_template", "response_prefix")
+
 
 def loading_flags(folder: Path) -> dict[str, str]:
     """``model_type`` and ``template`` for a local folder, empty where ms-swift finds them out.
@@ -20,6 +22,13 @@ def loading_flags(folder: Path) -> dict[str, str]:
     if "LlamaForCausalLM" in (config.get("architectures") or []) and "<|im_start|>" in _chat_template(folder):
         return {"model_type": "llama", "template": "chatml"}
     return {}
+
+
+def kept_flags(folder: Path) -> dict[str, str]:
+    """What ms-swift itself takes from the args.json beside an adapter (BaseArguments.load_args_from_ckpt) and changes
+    the answers: needed where the adapter is loaded from another folder."""
+    saved = read_json(folder / "args.json") or {}
+    return {name: saved[name] for name in KEPT if isinstance(saved.get(name), str) and saved[name]}
 
 
 def _chat_template(folder: Path) -> str:

@@ -678,7 +678,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "fix.convert": ("Write it as UTF-8 JSON lines", "改写为 UTF-8 的 JSON Lines"),
     "fix.join_ragged": ("Join the surplus fields of lines {rows} into the last column", "把第 {rows} 行多出的字段并入最后一列"),
-    "fix.drop_broken": ("Leave out lines that are no whole row ({rows})", "略去不完整的行（{rows}）"),
+    "fix.drop_broken": (
+        "Leave out lines that are no whole row ({rows}), and rewrite those in Python's notation",
+        "略去不完整的行（{rows}），并改写以 Python 记法写成的行",
+    ),
     "fix.text_cells": ("Write numbers and dates as text", "把数字和日期写成文本"),
     "fix.rename_columns": ("Give the columns the names ms-swift knows", "把列名改为 ms-swift 认识的名称"),
     "fix.to_messages": ("Write every row as a conversation", "把每一行写成对话"),

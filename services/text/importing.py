@@ -363,6 +363,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "Line {line}: a word that belongs to no flag; ms-swift refuses it.",
         "第 {line} 行：不属于任何参数的词，ms-swift 会拒绝。",
     ),
+    "why_switch": (
+        "This is ms-swift's short form for turning the switch off.",
+        "这是 ms-swift 关闭该开关的简写。",
+    ),
     "why_value": (
         "ms-swift {version} called this value so.",
         "这是 ms-swift {version} 中该值的名称。",

@@ -213,6 +213,102 @@ def test_python_of_version_2_and_python_that_starts_a_command(settings: Settings
     assert found.others[0].spec == MergeSpec(adapter="x")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess\ncmd = ['swift', 'sft']\ncmd += ['--model', 'm']\ncmd.append('--seed'); cmd.append(str(3))\n"
+        "cmd.extend(['--dataset', C['data']])\nsubprocess.run(cmd)\n",
+        "import subprocess\ndef build(data):\n    cmd = ['swift', 'sft', '--model', 'm', '--seed', '3']\n"
+        "    return cmd + ['--dataset', C.get('data')]\nsubprocess.run(build('x'), check=True)\n",
+        "import os\ncmd = 'swift sft --model m '\ncmd += f'--dataset {C[\"data\"]} '\nos.system(cmd + '--seed 3')\n",
+        "import os\nparts = ['swift', 'sft', '--model', 'm', '--seed', '3', '--dataset', C['data']]\n"
+        "os.system(' '.join(parts))\n",
+        "import subprocess, sys\nbase = [sys.executable, '-m', 'swift.cli.sft', '--model', 'm']\n"
+        "subprocess.check_call([*base, '--seed', '3'] + ['--dataset', C['data']])\n",
+    ],
+)
+def test_python_that_builds_a_command_up(text: str, settings: Settings) -> None:
+    spec = training(import_text("C = {'data': 'd'}\n" + text, None, settings, name="a.py"))
+    assert (spec.model, spec.dataset, spec.args) == ("m", ("d",), {"seed": 3})
+
+
+def test_what_python_alone_knows_is_said_and_the_rest_is_read(settings: Settings) -> None:
+    text = "import os, subprocess\nsubprocess.run(make(), shell=True)\nos.system(f'swift sft --model {args.model}')\n"
+    found = import_text(text, None, settings, name="a.py")
+    assert training(found).model == "${args_model}"
+    assert {"python_open", "value_open"} <= keys(found)
+
+
+def test_a_configuration_file_says_by_its_settings_which_command_it_is_for(settings: Settings) -> None:
+    for text, command in (
+        ("model: a\ndataset: b\nmicro_batch_size: 1\nlr: 1e-4\n", "megatron sft"),
+        ("rlhf_type: grpo\nmodel: a\ndataset: b\nglobal_batch_size: 8\nlr: 1e-6\n", "megatron rlhf"),
+        ("model: a\nsampler_engine: vllm\noutput_file: b\nprm_model: c\n", "sample"),
+        ("model: a\ndataset: b\n", "sft"),
+    ):
+        assert import_text(text, None, settings, name="a.yaml").command == command
+
+
+def test_short_model_names_of_2_6_become_hub_ids(settings: Settings) -> None:
+    found = import_text("swift sft --model_type qwen2-vl-7b-instruct --dataset d", None, settings)
+    assert training(found).model == "Qwen/Qwen2-VL-7B-Instruct"
+    found = import_text("swift sft --model p --model_type qwen2_5-coder-1_5b --dataset d", None, settings)
+    assert (training(found).model, found.refused) == ("p", ())
+
+
+@pytest.mark.parametrize(
+    ("flag", "instead"),
+    [
+        ("--lora_target q_proj", "--target_modules"),
+        ("--max_seq_length 9", "--max_length"),
+        ("--val_dataset_sample 9", "--val_dataset"),
+        ("--learning_rat 1", ""),
+        ("--reward_funcs_path x", "--reward_funcs"),
+        ("--model_type llama3_1", "--model"),
+        ("--ep_size 8", ""),
+        ("--patch_size 8", ""),
+    ],
+)
+def test_only_a_name_that_fits_is_offered_instead(flag: str, instead: str, settings: Settings) -> None:
+    command = "rlhf --rlhf_type grpo" if "reward" in flag else "sft"
+    found = import_text(f"swift {command} --model m --dataset d {flag}", None, settings)
+    if flag.startswith("--learning_rat "):  # ms-swift's parser takes an unambiguous beginning of a name
+        assert training(found).args == {"learning_rate": 1}
+    else:
+        assert [one.instead for one in found.refused] == [instead]
+
+
+def test_weights_without_a_model_and_cached_data_are_not_filled_with_ours(settings: Settings) -> None:
+    found = import_text("megatron pt --mcore_model w --cached_dataset c", None, settings)
+    assert training(found).dataset == ()
+    assert "mcore_model_alone" in keys(found)
+    assert not {"no_model", "no_dataset"} & keys(found)
+    assert train_spec(found.as_json()["spec"]).flat() == training(found).flat()
+
+
+def test_a_switch_turned_off_by_its_short_form_is_said(settings: Settings) -> None:
+    found = import_text("swift sft --model m --dataset d --no_gradient_checkpointing", None, settings)
+    assert training(found).args == {"gradient_checkpointing": False}
+    assert [(one.old, one.new) for one in found.translated] == [
+        ("--no_gradient_checkpointing", "--gradient_checkpointing false")
+    ]
+
+
+def test_a_message_about_a_command_is_no_command(settings: Settings) -> None:
+    found = import_text('swift sft --model m --dataset d || fail "swift sft exited $rc"', None, settings)
+    assert not found.others
+
+
+def test_a_row_count_of_version_1_stands_behind_the_data_set(settings: Settings) -> None:
+    found = import_text("python llm_sft.py --model_type qwen-7b --dataset d/e --dataset_sample 20", None, settings)
+    assert training(found).dataset == ("d/e#20",)
+
+
+def test_stray_fences_of_a_page_are_no_commands(settings: Settings) -> None:
+    found = import_text("swift sft --model m --dataset d \\\n```\n```\nswift rollout --model m\n", None, settings)
+    assert (found.command, [one.command for one in found.others]) == ("sft", ["rollout"])
+
+
 def test_of_several_commands_the_training_fills_the_form_and_the_others_are_kept(taken: Any) -> None:
     found = taken("several.sh")
     assert (training(found).command, found.line) == ("rlhf", 3)

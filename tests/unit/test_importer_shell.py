@@ -15,6 +15,7 @@ from services.errors import Refused
 from services.settings import Settings
 from services.swift.importer import import_text, shell
 from services.swift.importer.arithmetic import NotANumber, expr
+from services.swift.importer.text import Text
 
 COMMANDS = Path(__file__).parents[1] / "data" / "commands"
 STARTS = (
@@ -80,6 +81,17 @@ def words(text: str) -> list[list[str]]:
         ("c $'a\\tb' \"a\\\"b\" a\\ b", ["c", "a\tb", 'a"b', "a b"]),
         ("f() { c $1 \"$2\"; }; f x 'y z'", ["c", "x", "y z"]),
         ("v=x; u=v; c ${!u} ${w:=9} $w", ["c", "x", "9", "9"]),
+        ('a=m b=n; c "${a} ${b}" "$a  $b" " ${a}" "${z} $b"', ["c", "m n", "m  n", " m", "${z} n"]),
+        ('a=m; f="--x 1"; t="--m ${a} \\\n ${f} \\\n --o y"; c $t', ["c", "--m", "m", "--x", "1", "--o", "y"]),
+        ("IFS=xX read -r kind n rest <<< L40x4; c $kind $n \"$rest\"", ["c", "L40", "4", ""]),
+        ("read -r a b <<< '1 2 3'; c \"$a\" \"$b\"", ["c", "1", "2 3"]),
+        ("n=4; c $(seq -s, 0 $((n - 1))) $(seq 2 3 | paste -sd, -) $(which swift) $(command -v x 2>/dev/null)",
+         ["c", "0,1,2,3", "2,3", "swift", "x"]),
+        ('a=(1 2); e=(); c "${a[@]+"${a[@]}"}" ${e[@]+"${e[@]}"} "${z[@]+"${z[@]}"}"', ["c", "1", "2"]),
+        ('set -- --a 1 b; c "$@"', ["c", "--a", "1", "b"]),
+        ('set -- "$@" --a 1; c "$@"', ["c", "$@", "--a", "1"]),
+        ('f() { n=$1; shift; c "$@" $n; }; f x --a 1', ["c", "--a", "1", "x"]),
+        ("g=0,1,2; c $(awk -F, '{print NF}' <<< \"$g\")", ["c", "3"]),
     ],
 )  # fmt: skip
 def test_words_are_a_shells(text: str, wanted: list[str]) -> None:
@@ -100,6 +112,16 @@ def test_words_are_a_shells(text: str, wanted: list[str]) -> None:
         ("for i in a b; do c $i; done", [["c", "a"]]),
         ("(x=1; c $x); c ${x:-0}", [["c", "1"], ["c", "0"]]),
         ("a && b || c", [["a"], ["b"], ["c"]]),
+        ('[ -n "$x" ] && y=1; c ${y:-0}', [["c", "0"]]),
+        ('x=2; [ "$x" = 2 ] && y=1; [[ $x == 3 ]] || z=1; c $y $z', [["c", "1", "1"]]),
+        ("s=$(w -l); [[ $s -le 0 ]] && s=1; c $s", [["c", "$(w -l)"]]),
+        ("[ -f x ] && y=1; c ${y:-0}", [["c", "1"]]),
+        ('a=(1); [ -n "$more" ] && a+=(2); c "${a[@]}"', [["c", "1"]]),
+        ("if c 1 | d; then e; fi", [["c", "1"], ["d"], ["e"]]),
+        ("if ! c 1; then c 2; fi", [["c", "1"], ["c", "2"]]),
+        ("until c; do d; done", [["c"], ["d"]]),
+        ('case "$1" in a) c 1;; b) c 2;; *) exit 1;; esac', [["c", "1"], ["c", "2"]]),
+        ("if command -v nvidia-smi > /dev/null; then c; fi", [["c"]]),
     ],
 )
 def test_branches_and_loops_are_walked(text: str, wanted: list[list[str]]) -> None:
@@ -123,6 +145,27 @@ def test_here_documents_are_files_of_the_script() -> None:
     assert {name: text.value for name, text in script.written.items() if "dev" not in name} == {
         "a.json": '{"x": 2}\n', "b": "$n\n",
     }  # fmt: skip
+
+
+def test_a_file_with_an_unknown_name_is_found_by_the_same_words() -> None:
+    script = shell.read('job=run_$(date +%s).sh\ncat > "$job" <<E\nswift sft\nE\nsbatch "$job"\n')
+    assert script.written == {"run_$(date +%s).sh": Text("swift sft\n")}
+
+
+def test_of_a_loop_the_values_that_are_not_taken_are_said() -> None:
+    script = shell.read("for more in '--seed 1' '--lora_rank 2'; do c $more; done\nfor i in 1 2; do sleep $i; done")
+    assert [word.value for word in script.calls[0].words] == ["c", "--seed", "1"]
+    assert [(one.text, one.flags) for one in script.said] == [("importing.loop_first", ("--lora_rank",))]
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_flags_in_a_branch_that_is_not_taken_are_said(quote: str) -> None:
+    script = shell.read(f"n=1; if [ $n -gt 1 ]; then l={quote}--nnodes=$n --seed 3{quote}; fi; c $l")
+    assert [(one.text, one.flags) for one in script.said] == [("importing.branch_skipped", ("--nnodes", "--seed"))]
+
+
+def test_flags_of_a_command_inside_a_variable_are_not_taken_for_lost_ones() -> None:
+    assert shell.read("a=$(srun --nodes=1 hostname)\nb='--seed 3'\nc").said[0].flags == ("--seed",)
 
 
 @pytest.mark.parametrize(
@@ -207,6 +250,8 @@ def test_only_files_within_the_folders_allowed_are_read(tmp_path: Path) -> None:
         'x=(' + "a " * 50_000 + ")\n" + 'y=("${x[@]}" "${x[@]}")\n' * 10 + 'swift sft "${y[@]}"',
         "[" * 50_000,
         "bash -c '" * 30 + "swift sft",
+        "from swift import sft_main\n" + "x = y + y\ny = x + x\n" * 2 + "sft_main(['--model', x])",
+        "import os\nx = 'a'\n" + "x = x + x\n" * 60 + "os.system('swift sft --model ' + x)",
     ],
 )  # fmt: skip
 def test_what_would_not_end_is_refused_or_read_in_a_moment(text: str, settings: Settings) -> None:

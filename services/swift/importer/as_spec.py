@@ -36,8 +36,10 @@ def training(command: str, settings: Mapping[str, Any], facts: Facts, translatio
     for name in ("model", "dataset"):
         if name in args:
             flat[name] = args.pop(name)
-        elif name != "model" or "mcore_model" not in args:
-            translation.said.append(Said(Key("importing.no_model" if name == "model" else "importing.no_dataset")))
+        elif name == "dataset" and args.get("cached_dataset"):
+            flat[name] = []
+        else:
+            translation.said.append(_nothing_named(name, args))
     for name in ("model_name", "model_author"):
         if name in args:
             names = args.pop(name)
@@ -57,6 +59,12 @@ def training(command: str, settings: Mapping[str, Any], facts: Facts, translatio
     if facts.target:
         flat["target"] = facts.target
     return _valid({name: value for name, value in flat.items() if value is not None}, args, translation)
+
+
+def _nothing_named(name: str, args: Mapping[str, Any]) -> Said:
+    if name == "model" and "mcore_model" in args:
+        return Said(Key("importing.mcore_model_alone"), ("--mcore_model",))
+    return Said(Key("importing.no_model" if name == "model" else "importing.no_dataset"))
 
 
 def _valid(flat: dict[str, Any], args: Mapping[str, Any], translation: Translation) -> TrainSpec | None:

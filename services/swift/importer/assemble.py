@@ -71,7 +71,7 @@ def _own(found: Launch, files: Files, flags: Flags, mark: own_script.Mark) -> Im
     _strays(flags, translation)
     parsed = training(found.command, settings, facts, translation)
     spec = own_script.restored(parsed, mark, flags, found.env) if parsed is not None else None
-    unsaid = ("importing.no_model", "importing.no_dataset")
+    unsaid = ("importing.no_model", "importing.no_dataset", "importing.mcore_model_alone")
     said = [*own_script.added(flags, mark), *(one for one in translation.said if one.text not in unsaid)]
     program = found.command.split() if found.command.startswith("megatron") else ["swift", found.command]
     words = [word for flag in flags.flags for word in _as_written(flag, mark)]

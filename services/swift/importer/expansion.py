@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,8 @@ from services.swift.importer.text import Text, Word
 Fields = list[Text]
 """What one part of a word becomes: usually one text; several where a shell splits it; none where it vanishes."""
 
+ALL_OF_IT = re.compile(r'"\$(@|\{@\}|\{\w+\[@\]\})"')
+"""``"$@"`` and ``"${names[@]}"``, which become any number of words though they are quoted."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -67,7 +70,7 @@ class Expander:
         """The words that one argument of a command becomes."""
         line = node.start_point.row + 1
         bare = node.type in ("simple_expansion", "expansion", "command_substitution")
-        if node.type == "string" and self.raw(node) in ('"$@"', '"${@}"'):
+        if node.type == "string" and ALL_OF_IT.fullmatch(self.raw(node)):
             bare = True
         return [Word(text, line, bare and not text.known) for text in self._fields(node, False)]
 
@@ -100,13 +103,14 @@ class Expander:
         return [Text(raw[1:] if raw.startswith("$'") else _unescaped(raw, {"\n": ""}))]
 
     def _parts(self, node: Node, quoted: bool) -> Fields:
-        return _concatenated(
-            self._fields(child, quoted) for child in node.children if child.type not in ("$", "comment")
-        )
+        return self._parts_of(node.children, quoted)
+
+    def _parts_of(self, nodes: Sequence[Node], quoted: bool) -> Fields:
+        return _concatenated(self._fields(child, quoted) for child in nodes if child.type not in ("$", "comment"))
 
     def _string(self, node: Node, _: bool) -> Fields:
         inner = [child for child in node.children[1:-1] if child.type != "string_content"]
-        whole = len(inner) == 1 and inner[0].end_byte - inner[0].start_byte == node.end_byte - node.start_byte - 2
+        whole = len(inner) == 1 and inner[0].end_byte - self._start(inner[0]) == node.end_byte - node.start_byte - 2
         if whole and inner[0].type in ("expansion", "simple_expansion"):
             return self._fields(inner[0], True)
         return self._text(node)
@@ -121,16 +125,26 @@ class Expander:
         for child in children:
             if child.start_byte < at or child.end_byte > end:
                 continue
-            found = found + self._plain(at, child.start_byte) + _joined(self._fields(child, True))
+            found = found + self._plain(at, self._start(child)) + _joined(self._fields(child, True))
             at = child.end_byte
         return found + self._plain(at, end)
+
+    def _start(self, node: Node) -> int:
+        """Where ``${…}`` begins; the grammar counts white space before it among it."""
+        if node.type not in ("expansion", "simple_expansion", "command_substitution", "arithmetic_expansion"):
+            return node.start_byte
+        source = self.source[node.start_byte : node.end_byte]
+        return node.start_byte + len(source) - len(source.lstrip(b" \t\r\n\\"))
+
+    def _own(self, node: Node) -> str:
+        return self.source[self._start(node) : node.end_byte].decode("utf-8", "replace")
 
     def _plain(self, start: int, end: int) -> Text:
         raw = self.source[start:end].decode("utf-8", "replace")
         return Text(_unescaped(raw, {char: char for char in '"$\\`'} | {"\n": ""}, keep=True))
 
     def _variable(self, node: Node, quoted: bool) -> Fields:
-        name = self.raw(node).removeprefix("$")
+        name = self._own(node).removeprefix("$")
         return self._split(self._value(name), node, quoted, whole=name in "@*")
 
     def _value(self, name: str) -> Text | tuple[Text, ...] | None:
@@ -156,7 +170,7 @@ class Expander:
         return [value] if quoted else _split(value)
 
     def _unknown(self, node: Node, _: bool) -> Fields:
-        raw = self.raw(node)
+        raw = self._own(node)
         return [Text(raw, (raw,))]
 
     def _arithmetic(self, node: Node, quoted: bool) -> Fields:
@@ -215,6 +229,8 @@ class Expander:
         if not rest:
             return self._split(value, node, quoted, whole)
         sign = self.raw(rest[0])
+        if whole and sign in ("+", ":+"):  # ${names[@]+"${names[@]}"}: nothing at all of an empty array
+            return self._parts_of(rest[1:], quoted) if value else []
         start = rest[0].end_byte
         operand = self.between(node, start, node.end_byte - 1, rest[1:])
         if isinstance(value, tuple) and sign.startswith(":") and sign not in (":-", ":=", ":+", ":?"):

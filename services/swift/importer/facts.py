@@ -62,6 +62,8 @@ def facts_of(found: Launch, files: Files) -> Facts:
         _accelerate(facts, found, files)
     if found.launcher == "accelerate" and facts.processes and (facts.nodes or 1) > 1:
         facts.processes = max(1, facts.processes // (facts.nodes or 1))
+    if found.launcher in ("deepspeed", "accelerate") and facts.processes is None and facts.cards:
+        facts.processes = len(facts.cards)
     if found.launcher in ("torchrun", "deepspeed", "accelerate") and "NPROC_PER_NODE" in found.env:
         facts.say(Key("importing.nproc_ignored", launcher=found.launcher), "NPROC_PER_NODE")
     if facts.nodes and facts.nodes > 1 and not facts.target:
@@ -128,6 +130,8 @@ def slurm(headers: Sequence[str]) -> dict[str, Any]:
         value = option_value(headers, options)
         if name == "gpus":
             value = value.rpartition(":")[2]
+        if name in ("nodes", "cpus_per_task", "gpus") and not value.isdigit():
+            continue  # the note on all headers says it
         if value:
             found[name] = int(value) if value.isdigit() and name not in ("memory", "time", "account") else value
     return found
@@ -206,5 +210,5 @@ def really(facts: Facts, found: Launch, settings: Mapping[str, Any]) -> None:
         facts.say(Key("importing.nproc_all_cards", processes=facts.processes))
     elif facts.cards is None and facts.processes is None and found.launcher in ("", "docker"):
         facts.say(Key("importing.all_cards"))
-    elif found.launcher in ("deepspeed", "accelerate") and facts.processes is None:
+    elif found.launcher in ("deepspeed", "accelerate") and found.processes is None:
         facts.say(Key("importing.a_process_a_card", launcher=found.launcher))

@@ -40,7 +40,7 @@ class Flags:
     strays: tuple[Word, ...] = ()
     """Words that belong to no flag."""
     unknown: tuple[Word, ...] = ()
-    """Variables the script never sets, which may hold further flags."""
+    """Variables the script never sets, which may hold further flags (or a configuration file)."""
 
 
 def read_flags(words: Sequence[Word], takes_many: Callable[[str], bool]) -> Flags:
@@ -58,7 +58,7 @@ def read_flags(words: Sequence[Word], takes_many: Callable[[str], bool]) -> Flag
         elif word.bare and not word.text.known and _holds_flags(word, last, takes_many):
             unknown.append(word)
         elif last is None or (last.values and not takes_many(last.name)):
-            strays.append(word)
+            (unknown if word.text.unknown == (word.value,) else strays).append(word)
         else:
             found[-1] = Flag(last.name, (*last.values, word.text), last.line, last.written)
     return Flags(tuple(found), tuple(strays), tuple(unknown))

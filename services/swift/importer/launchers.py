@@ -44,6 +44,8 @@ def _without_unknown(found: Launch) -> None:
     """Takes off a first word that nobody knows (``$PREFIX``, ``"$PYTHON"``), where a command of ms-swift follows."""
     while found.words and not found.words[0].text.known:
         following = found.words[1].value if len(found.words) > 1 else ""
+        if posixpath.basename(found.words[0].value) in PROGRAMS:  # $ENV/bin/megatron
+            break
         if not (found.words[0].bare or is_command(following) or following == "-m" or own_module(following)):
             break
         found.say(Key("importing.prefix_unknown", text=found.words[0].value, line=found.call.line))

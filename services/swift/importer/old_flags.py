@@ -154,11 +154,14 @@ NEAREST = {
     "sequence_parallel": "sequence_parallel_size",
     "streaming_val_size": "split_dataset_ratio",
     "test_oom_error": "",
+    "lora_target": "target_modules",
+    "max_seq_length": "max_length",
     "train_dataset_mix_ds": "dataset",
     "train_dataset_mix_ratio": "interleave_prob",
     "use_lmdeploy": "use_vllm",
     "use_fast_tokenizer": "",
     "use_loss_scale": "loss_scale",
+    "val_dataset_sample": "val_dataset",
     "vllm_device": "vllm_mode",
 }
 """Names without a counterpart, gone or never there -> the argument of today that does something alike."""

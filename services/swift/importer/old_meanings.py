@@ -126,6 +126,8 @@ SPECIAL: dict[str, Callable[[Translation, Flag], None]] = {
     "ckpt_dir": _ckpt_dir,
     "custom_train_dataset_path": _add_to("dataset"),
     "custom_val_dataset_path": _add_to("val_dataset"),
+    "data_sample": _dataset_sample,
+    "dataset_sample": _dataset_sample,
     "do_sample": _do_sample,
     "freeze_parameters": _freeze_parameters,
     "model_type": _model_type,
@@ -142,7 +144,7 @@ MEGATRON_SPECIAL: dict[str, Callable[[Translation, Flag], None]] = {
 ALSO_TODAY = ("freeze_parameters", "model_type", "ref_model_type")
 """Names that mean something else today."""
 LAST = (
-    "custom_train_dataset_path", "custom_val_dataset_path", "self_cognition_sample", "train_dataset_sample",
-    "model_type", "ref_model_type",
+    "custom_train_dataset_path", "custom_val_dataset_path", "self_cognition_sample", "data_sample", "dataset_sample",
+    "train_dataset_sample", "model_type", "ref_model_type",
 )  # fmt: skip
 """What needs to know the other flags."""

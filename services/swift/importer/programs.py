@@ -12,7 +12,7 @@ from services.swift.importer.text import Text, Word
 
 COMMANDS = (*TRAININGS, "infer", "deploy", "export", "eval", "sample", "rollout", "app", "web-ui", "merge-lora")
 OLD_COMMANDS = {"app-ui": "app", "dpo": "rlhf", "orpo": "rlhf", "simpo": "rlhf", "train": "sft", "webui": "web-ui",
-                "merge": "export"}  # fmt: skip
+                "merge": "export", "pretrain": "pt"}  # fmt: skip
 OLD_FILES = {"llm_sft": "sft", "llm_infer": "infer", "llm_dpo": "dpo", "llm_export": "export", "llm_rlhf": "rlhf"}
 
 
@@ -64,7 +64,8 @@ def inside(found: Launch) -> None:
         words = word.value.split()
         pairs = itertools.pairwise(words)
         starts = any(posixpath.basename(one) in ("swift", "megatron") and is_command(two) for one, two in pairs)
-        if len(words) > 1 and (starts or any(own_module(one) for one in words)):
+        given = any(one.startswith("-") or one.endswith((".yaml", ".yml", ".json")) for one in words)
+        if given and (starts or any(own_module(one) for one in words)):
             rest = [one.value for number, one in enumerate(found.words) if number != at]
             flags = tuple(one for one in rest if one.startswith("-"))
             found.say(Key("importing.wrapper", text=" ".join(rest)[:300], line=found.call.line), *flags)

@@ -5,15 +5,13 @@ Nothing of it is run.
 from __future__ import annotations
 
 import ast
-import json
-import operator
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from services.errors import Key, Refused
-from services.swift.importer import old_flags
+from services.swift.importer.python_values import Values, name_of
 from services.swift.importer.text import Call, Said, Text, Word
 
 LARGEST_SOURCE = 256 * 1024
@@ -34,14 +32,6 @@ CLASSES = {
     "MegatronTrainArguments": "megatron sft", "MegatronPretrainArguments": "megatron pt",
     "MegatronRLHFArguments": "megatron rlhf", "MegatronExportArguments": "megatron export",
 }  # fmt: skip
-NUMBERS: dict[type[ast.operator], Callable[[Any, Any], int | float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 STARTERS = ("run", "call", "check_call", "check_output", "Popen", "system", "popen")
 """Functions of subprocess and os that start a command."""
 
@@ -71,9 +61,9 @@ def read(text: str) -> PythonSource:
         raise Refused("import_line", line=1, why=Key("importing.too_deep")) from None
 
 
-class _Reader:
+class _Reader(Values):
     def __init__(self) -> None:
-        self.names: dict[str, ast.expr] = {}
+        super().__init__()
         self.env: dict[str, Text] = {}
         self.found = PythonSource()
         self.used: set[int] = set()
@@ -83,7 +73,11 @@ class _Reader:
             if isinstance(node, ast.Assign):
                 self._assign(node)
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
-                self.names[node.target.id] = node.value
+                self.assign(node.target.id, node.value)
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                self.grow(node.target.id, node.value)
+            elif isinstance(node, ast.FunctionDef):
+                self._function(node)
             elif isinstance(node, ast.Call):
                 self._call(node)
         self._unused_classes(tree)
@@ -92,7 +86,7 @@ class _Reader:
     def _assign(self, node: ast.Assign) -> None:
         for target in node.targets:
             if isinstance(target, ast.Name):
-                self.names[target.id] = node.value
+                self.assign(target.id, node.value)
             elif isinstance(target, ast.Subscript) and self._is_environment(target.value):
                 name = self.text(target.slice)
                 if name.known:
@@ -100,10 +94,21 @@ class _Reader:
 
     def _is_environment(self, node: ast.expr) -> bool:
         """``os.environ``, or a copy of it that has a name."""
-        return "environ" in ast.unparse(self._resolved(node))
+        return "environ" in ast.unparse(self.resolved(node))
+
+    def _function(self, node: ast.FunctionDef) -> None:
+        """Remember a list that a function builds and returns."""
+        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return) and one.value is not None]
+        elements = self.listed(returns[-1].value) if returns and returns[-1].value is not None else None
+        if elements is not None:
+            self.functions[node.name] = ast.List(elements)
 
     def _call(self, node: ast.Call) -> None:
-        name = _name(node.func)
+        name = name_of(node.func)
+        if name in ("append", "extend") and len(node.args) == 1 and isinstance(node.func, ast.Attribute):
+            more = node.args[0] if name == "extend" else ast.List([node.args[0]])
+            if isinstance(node.func.value, ast.Name):
+                self.grow(node.func.value.id, more)
         if name in MAINS:
             self._main(node, MAINS[name])
         elif name in STARTERS and node.args and _owner(node.func) in ("subprocess", "os", "sp"):
@@ -114,21 +119,25 @@ class _Reader:
                 self.env.setdefault(self.text(key).value, self.text(value))
 
     def _started(self, node: ast.Call) -> None:
-        value = self._resolved(node.args[0])
-        if isinstance(value, ast.List | ast.Tuple):
-            words = tuple(Word(self.text(one), node.lineno) for one in value.elts)
+        elements = self.listed(node.args[0])
+        text = self.text(node.args[0]) if elements is None else Text()
+        if elements is not None:
+            words = tuple(Word(self.text(one), getattr(one, "lineno", node.lineno)) for one in elements)
             self.found.calls.append(Call(words, node.lineno, dict(self.env)))
+        elif text.unknown == (text.value,):
+            what = Key("importing.python_open", text=text.value[:100], line=node.lineno)
+            self.found.said.append(Said(what))
         else:
-            text = self.text(value)
-            self.found.scripts.append((text.value, node.lineno))
+            self.found.scripts.append((_as_shell(text), node.lineno))
 
     def _main(self, node: ast.Call, command: str) -> None:
-        argument = self._resolved(node.args[0]) if node.args else None
+        argument = self.resolved(node.args[0]) if node.args else None
         if argument is None:
-            argument = next((self._resolved(one.value) for one in node.keywords if one.arg in ("args", "argv")), None)
-        if isinstance(argument, ast.List | ast.Tuple):
-            words = [Word(self.text(one), getattr(one, "lineno", node.lineno)) for one in argument.elts]
-        elif isinstance(argument, ast.Call) and _name(argument.func) in CLASSES:
+            argument = next((self.resolved(one.value) for one in node.keywords if one.arg in ("args", "argv")), None)
+        elements = self.listed(argument) if argument is not None else None
+        if elements is not None:
+            words = [Word(self.text(one), getattr(one, "lineno", node.lineno)) for one in elements]
+        elif isinstance(argument, ast.Call) and name_of(argument.func) in CLASSES:
             self.used.add(id(argument))
             words = self._keywords(argument)
         elif argument is None and node.keywords:
@@ -145,8 +154,8 @@ class _Reader:
         if self.found.calls or self.found.scripts:
             return
         for node in _in_order(tree):
-            if isinstance(node, ast.Call) and _name(node.func) in CLASSES:
-                self._add(CLASSES[_name(node.func)], self._keywords(node), node.lineno)
+            if isinstance(node, ast.Call) and name_of(node.func) in CLASSES:
+                self._add(CLASSES[name_of(node.func)], self._keywords(node), node.lineno)
 
     def _add(self, command: str, words: list[Word], line: int) -> None:
         program = command.split() if command.startswith("megatron") else ["swift", command]
@@ -159,8 +168,8 @@ class _Reader:
             if keyword.arg is not None:
                 words += self._flag(keyword.arg, keyword.value)
                 continue
-            mapping = self._resolved(keyword.value)
-            pairs = self._pairs(mapping)
+            mapping = self.resolved(keyword.value)
+            pairs = self.pairs(mapping)
             if pairs is None:
                 what = ast.unparse(keyword.value)[:100]
                 self.found.said.append(Said(Key("importing.python_open", text="**" + what, line=call.lineno)))
@@ -171,16 +180,8 @@ class _Reader:
             self.found.said.append(Said(Key("importing.python_open", text=what, line=call.lineno)))
         return words
 
-    def _pairs(self, mapping: ast.expr) -> list[tuple[str, ast.expr]] | None:
-        """The names and values of ``{"a": 1}`` and ``dict(a=1)``."""
-        if isinstance(mapping, ast.Dict) and all(isinstance(key, ast.Constant) for key in mapping.keys):
-            return [(str(key.value), value) for key, value in zip(mapping.keys, mapping.values, strict=True)]  # type: ignore[union-attr]
-        if isinstance(mapping, ast.Call) and _name(mapping.func) == "dict" and not mapping.args:
-            return [(one.arg, one.value) for one in mapping.keywords if one.arg]
-        return None
-
     def _flag(self, name: str, node: ast.expr) -> list[Word]:
-        value, line = self._resolved(node), getattr(node, "lineno", 1)
+        value, line = self.resolved(node), getattr(node, "lineno", 1)
         if isinstance(value, ast.Constant) and value.value is None:
             self.found.said.append(Said(Key("importing.python_none", flag=name), (f"--{name}",)))
             return []
@@ -195,84 +196,13 @@ class _Reader:
             return [Word(Text(f"--{name}=") + texts[0], line)]
         return [Word(Text(f"--{name}"), line), *(Word(text, line) for text in texts)]
 
-    def _resolved(self, node: ast.expr) -> ast.expr:
-        for _ in range(10):
-            if not isinstance(node, ast.Name) or node.id not in self.names:
-                break
-            node = self.names[node.id]
-        return node
 
-    def text(self, node: ast.expr, depth: int = 0) -> Text:
-        """The text of an expression; what is no literal is unknown."""
-        node = self._resolved(node)
-        unknown = Text(ast.unparse(node)[:200], (ast.unparse(node)[:200],))
-        if depth > 30:
-            return unknown
-        if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float | bool):
-            return Text(str(node.value).lower() if isinstance(node.value, bool) else str(node.value))
-        if isinstance(node, ast.JoinedStr):
-            found = Text()
-            for part in node.values:
-                inner = part.value if isinstance(part, ast.FormattedValue) else part
-                found = found + self.text(inner, depth + 1)
-            return found
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            left, right = self.text(node.left, depth + 1), self.text(node.right, depth + 1)
-            number = self._number(node)
-            if number is not None:
-                return Text(number)
-            both_text = isinstance(self._resolved(node.left), ast.Constant | ast.JoinedStr | ast.BinOp)
-            return left + right if both_text and not _numeric(left) else unknown
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "os.path.join" and node.args:
-            found = self.text(node.args[0], depth + 1)
-            for one in node.args[1:]:
-                found = found + Text("/") + self.text(one, depth + 1)
-            return found
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            listed = old_flags.listed_as(node.value.id, node.attr)
-            return Text(listed) if listed else unknown
-        if isinstance(node, ast.BinOp | ast.UnaryOp) and (number := self._number(node)) is not None:
-            return Text(number)
-        return self._value(node, unknown)
-
-    def _number(self, node: ast.expr, depth: int = 0) -> str | None:
-        """What sums, products and quotients of numbers come to."""
-        found = self._counted(node, depth)
-        return None if found is None else str(found)
-
-    def _counted(self, node: ast.expr, depth: int) -> int | float | None:
-        node = self._resolved(node)
-        if isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-            return node.value
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and depth < 30:
-            inner = self._counted(node.operand, depth + 1)
-            return None if inner is None else -inner
-        if not isinstance(node, ast.BinOp) or type(node.op) not in NUMBERS or depth > 30:
-            return None
-        left, right = self._counted(node.left, depth + 1), self._counted(node.right, depth + 1)
-        if left is None or right is None or max(abs(left), abs(right)) > 1e15:
-            return None
-        try:
-            return NUMBERS[type(node.op)](left, right)
-        except ZeroDivisionError:
-            return None
-
-    def _value(self, node: ast.expr, unknown: Text) -> Text:
-        try:
-            value = ast.literal_eval(node)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            return unknown
-        if isinstance(value, dict | list | tuple):
-            return Text(json.dumps(value, ensure_ascii=False, default=str))
-        return Text(str(value))
-
-
-def _numeric(text: Text) -> bool:
-    return text.value.replace(".", "").replace("-", "").isdigit()
-
-
-def _name(func: ast.expr) -> str:
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+def _as_shell(text: Text) -> str:
+    """``text`` for a shell, in which what is not known is a variable that nobody sets."""
+    found = text.value
+    for part in text.unknown:
+        found = found.replace(part, "${" + (re.sub(r"\W+", "_", part).strip("_")[:60] or "unknown") + "}", 1)
+    return found
 
 
 def _owner(func: ast.expr) -> str:

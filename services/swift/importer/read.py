@@ -13,6 +13,7 @@ from typing import Any
 from services.errors import Key, Refused
 from services.settings import Settings
 from services.specs import TrainSpec, train_spec
+from services.swift import catalogue
 from services.swift.importer import assemble, files, launchers, own_script, python_form, shell
 from services.swift.importer.as_spec import TRAINING_COMMANDS
 from services.swift.importer.expansion import Scope
@@ -106,9 +107,9 @@ def _fenced(text: str) -> str:
     """Of a page with code between lines of three back-ticks only the code, on its lines."""
     lines = text.split("\n")
     marks = [number for number, line in enumerate(lines) if line.lstrip().startswith("```")]
-    if len(marks) < 2:
-        return text
     inside = [number for start, end in zip(marks[::2], marks[1::2], strict=False) for number in range(start + 1, end)]
+    if not any(lines[number].strip() for number in inside):
+        inside = [number for number in range(len(lines)) if number not in marks]
     wanted = set(inside)
     return "\n".join(line if number in wanted else "" for number, line in enumerate(lines))
 
@@ -118,8 +119,9 @@ def _config(config: Mapping[str, Any], found: _Found, mark: own_script.Mark | No
     inner = config.get("spec")  # a preset
     given = {str(key): value for key, value in (inner if isinstance(inner, dict) else config).items()}
     marked = mark.command if mark is not None else None
-    command = given.pop("command", None) or marked or ("rlhf" if "rlhf_type" in given else "sft")
+    named = given.pop("command", None) or marked
     ours: dict[str, Any] = {key: given.pop(key) for key in OURS if key in given}
+    command = named or _likely("rlhf" if "rlhf_type" in given else "sft", given)
     call = Call((), 1, {})
     launch = Launch(call, [], {}, command=str(command))
     if str(command) not in (*launchers.COMMANDS, *(f"megatron {one}" for one in launchers.COMMANDS)):
@@ -131,6 +133,13 @@ def _config(config: Mapping[str, Any], found: _Found, mark: own_script.Mark | No
         fields = train_spec({**ours, "command": command})
         result = replace(result, spec=result.spec.model_copy(update={name: getattr(fields, name) for name in ours}))
     return result
+
+
+def _likely(command: str, given: Mapping[str, Any]) -> str:
+    """Of the commands that a file without one may be for, the first that takes most of its settings."""
+    names = {name.partition("=")[0].replace("-", "_") for name in given} - {"ENV"}
+    others = (f"megatron {command}", "infer", "export", "sample")
+    return max((command, *others), key=lambda one: len(names & catalogue.arguments(one).keys()))
 
 
 def _shell(found: _Found, text: str, scope: Scope, around: tuple[str, ...], depth: int) -> None:
@@ -145,7 +154,9 @@ def _shell(found: _Found, text: str, scope: Scope, around: tuple[str, ...], dept
 
 def _call(found: _Found, call: Call, depth: int) -> None:
     launch = launchers.launch(call)
-    if launch.command:
+    if launch.command and [word.value for word in launch.words] in (["--help"], ["-h"]):
+        found.others.append(call)
+    elif launch.command:
         if len(found.launches) >= MOST_COMMANDS:
             raise Refused("import_line", line=call.line, why=Key("importing.too_many"))
         found.launches.append(launch)
@@ -262,9 +273,15 @@ def _nothing(found: _Found) -> Refused:
 def _other_commands(calls: list[Call]) -> list[Said]:
     if not calls:
         return []
-    listed = ", ".join(f"{_name(call)} ({call.line})" for call in calls)
-    return [Said(Key("importing.other_commands", commands=listed[:600]))]
+    listed = ", ".join(f"{_with_flags(call)} ({call.line})" for call in calls)
+    flags = tuple(word.value.partition("=")[0] for call in calls for word in call.words if word.value.startswith("--"))
+    return [Said(Key("importing.other_commands", commands=listed[:2000]), flags)]
 
 
 def _name(call: Call) -> str:
     return " ".join(word.value for word in call.words[:2])[:60]
+
+
+def _with_flags(call: Call) -> str:
+    flags = [word.value.partition("=")[0] for word in call.words[2:] if word.value.startswith("--")]
+    return " ".join([_name(call), *flags])[:200]

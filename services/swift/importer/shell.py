@@ -5,15 +5,15 @@ parses it, and this file walks the tree as a shell would walk the script.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from tree_sitter import Node
 
 from services.errors import Key, Refused
-from services.paths import printable
-from services.swift.importer import conditions
 from services.swift.importer.expansion import Expander, Scope
+from services.swift.importer.flow import Flow
 from services.swift.importer.grammar import (
     DEEPEST,
     line_of,
@@ -23,7 +23,7 @@ from services.swift.importer.grammar import (
     torn_lines,
     without_placeholders,
 )
-from services.swift.importer.text import Call, Said, Text, Word
+from services.swift.importer.text import Call, Said, Script, Text, Word
 
 LARGEST_SCRIPT = 256 * 1024
 MOST_STEPS = 20_000
@@ -37,21 +37,12 @@ SLURM_SETS = (
     (("--gpus-per-node",), ("SLURM_GPUS_PER_NODE", "SLURM_GPUS_ON_NODE")),
 )
 """Options of sbatch -> the variables that hold them in the job."""
+BUILTINS = frozenset(
+    ["set", "shift", "exit", "return", "break", "continue", "trap", "wait", "echo", "printf", "true", "false", ":", "[",
+     "test", "sleep", "ulimit", "shopt", "umask", "popd", "pushd", "let", "read", "local", "type", "hash", "which"]
+)  # fmt: skip
+"""What only changes or asks the shell itself."""
 PASSED_OVER = ("comment", "heredoc_body", "heredoc_end", "heredoc_content")
-
-
-@dataclass
-class Script:
-    """What was found in a script."""
-
-    calls: list[Call] = field(default_factory=list)
-    said: list[Said] = field(default_factory=list)
-    written: dict[str, Text] = field(default_factory=dict)
-    """Files that the script itself writes out of here-documents."""
-    torn: list[tuple[int, int]] = field(default_factory=list)
-    """Lines (first, last) that are no shell."""
-    headers: list[str] = field(default_factory=list)
-    """The options in ``#SBATCH`` lines."""
 
 
 def read(text: str, scope: Scope | None = None, around: tuple[str, ...] = ()) -> Script:
@@ -73,9 +64,9 @@ def read(text: str, scope: Scope | None = None, around: tuple[str, ...] = ()) ->
     return walk.script
 
 
-class _Walk:
+class _Walk(Flow):
     def __init__(self, expander: Expander, around: tuple[str, ...]) -> None:
-        self.expander, self.script, self.around = expander, Script(), around
+        super().__init__(expander, around)
         self.steps = 0
         self.last: int | None = None
         """The call that the statement before this one was, for flags that a missing backslash cut off."""
@@ -91,13 +82,10 @@ class _Walk:
             "subshell": self._subshell,
             "unset_command": self._unset,
             "variable_assignment": self._assignment,
+            "list": self._list,
             "while_statement": self._while,
-            "c_style_for_statement": self._while,
+            "c_style_for_statement": self._counting,
         }
-
-    @property
-    def scope(self) -> Scope:
-        return self.expander.scope
 
     def block(self, node: Node, depth: int) -> None:
         self.sequence(node.children, depth)
@@ -117,10 +105,6 @@ class _Walk:
             value = option_value(self.script.headers, names)
             for variable in variables if value.isdigit() else ():
                 self.scope.variables[variable] = Text(value)
-
-    def sequence(self, nodes: Sequence[Node], depth: int) -> None:
-        for node in nodes:
-            self.statement(node, depth + 1)
 
     def statement(self, node: Node, depth: int) -> None:
         self.steps += 1
@@ -156,21 +140,11 @@ class _Walk:
         """Say which variables hold flags that no command gets."""
         for name, value in self.scope.variables.items():
             texts = value if isinstance(value, tuple) else (value,)
-            words = [word for text in texts for word in text.value.split()]
+            words = [word for text in texts for word in _known(text).split()]
             flags = tuple(word.partition("=")[0] for word in words if word.startswith("--") and len(word) > 2)
             if flags and name not in self.expander.used:
                 said = Key("importing.unused", name=name, flags=", ".join(flags)[:400])
                 self.script.said.append(Said(said, flags))
-
-    def _inside(self, around: tuple[str, ...], do: Callable[[], None]) -> None:
-        before, self.around = self.around, around
-        do()
-        self.around = before
-
-    def _head(self, node: Node, until: Node | None) -> str:
-        end = until.start_byte if until is not None else node.end_byte
-        text = self.expander.source[node.start_byte : end].decode("utf-8", "replace").split("\n")[0]
-        return printable(text.strip().removesuffix(";").strip(), 100)
 
     def _word(self, node: Node) -> list[Word]:
         raw = self.expander.raw(node)
@@ -218,21 +192,31 @@ class _Walk:
         elif name in ("source", ".") and given and not given[0].value.endswith("activate"):
             said = Key("importing.not_read", file=given[0].value, line=line_of(node))
             self.script.said.append(Said(said))
+        elif name == "set" and "--" in [word.value for word in given]:
+            start = [word.value for word in given].index("--") + 1
+            self.scope.arguments = tuple(word.text for word in given[start:])
+        elif name == "shift" and self.scope.arguments and not given:
+            self.scope.arguments = self.scope.arguments[1:]
         elif name == "alias":
             self.script.said.append(Said(Key("importing.alias", line=line_of(node))))
-        elif name not in ("set", "shift", "exit", "return", "break", "continue", "trap", "wait", "echo", "printf",
-                          "true", "false", ":", "[", "test", "sleep", "ulimit", "shopt", "umask", "popd", "pushd",
-                          "let", "read", "local"):  # fmt: skip
-            return False
+        else:
+            return name in BUILTINS or (name == "command" and bool(given) and given[0].value.startswith("-"))
         return True
 
     def _read(self, words: list[Word], env: dict[str, Text], stdin: Text) -> None:
-        """``IFS=, read -ra names <<< "$list"``, with which scripts count cards."""
-        into_array = any(word.value.startswith("-") and "a" in word.value for word in words)
-        if into_array and stdin.known:
-            separator = env["IFS"].value[:1] if "IFS" in env else None
-            parts = stdin.value.strip("\n").split(separator or None)
-            self.scope.variables[words[-1].value] = tuple(Text(part) for part in parts)
+        """``IFS=, read -ra names <<< "$list"`` and ``read -r type count <<< …``, with which scripts count cards."""
+        options = "".join(word.value for word in words if word.value.startswith("-"))
+        names = [word.value for word in words[1:] if not word.value.startswith("-")]
+        if not names or not stdin.known:
+            return
+        text, separators = stdin.value.strip("\n"), env["IFS"].value if "IFS" in env else " \t"
+        parts = re.split(f"[{re.escape(separators)}]", text) if separators else [text]
+        if "a" in options:
+            self.scope.variables[names[-1]] = tuple(Text(part) for part in parts if part or separators.strip())
+            return
+        for number, name in enumerate(names):
+            rest = parts[number:] if name == names[-1] else parts[number : number + 1]
+            self.scope.variables[name] = Text(separators[:1].join(rest))
 
     def _call_function(self, name: str, given: tuple[Text, ...], node: Node) -> None:
         self.called.add(name)
@@ -284,8 +268,8 @@ class _Walk:
             return False
         targets = [self.expander.text(one.children[-1]) for one in files if one.child_count > 1]
         targets += [word.text for word in words[1:] if words[0].value == "tee"]
-        for target in targets:
-            if target.known:
+        for target in targets:  # of an unknown name the same words mean the same file
+            if target.value:
                 self.script.written[posixpath.normpath(posixpath.join(self.scope.folder, target.value))] = text
         return bool(targets)
 
@@ -355,97 +339,10 @@ class _Walk:
         name = node.children[1 if node.children[0].type == "function" else 0]
         self.scope.functions[self.expander.raw(name)] = node.children[-1]
 
-    def _if(self, node: Node, depth: int) -> None:
-        """The branch that is known to be taken; where none is, all of them, and the first one's variables hold.
 
-        What is decided only because a variable is not set is walked too, for the commands in it.
-        """
-        kept: Scope | None = None
-        start = self.scope
-        done, by_assumption = False, False
-        for condition, head, statements in self._branches(node):
-            truth, assumed = (True, False) if condition is None else self._holds(condition)
-            if done or truth is False:
-                self._beside(head, statements, depth, assumed or by_assumption)
-                if condition is not None and condition.type not in ("test_command", "list"):
-                    self.statement(condition, depth)
-                continue
-            self.expander.scope = start.copy()
-            around = self.around if truth and kept is None else (*self.around, head)
-            self._inside(around, lambda inner=statements: self.sequence(inner, depth))  # type: ignore[misc]
-            kept = kept or self.scope
-            done, by_assumption = bool(truth), assumed
-        self.expander.scope = kept or start
-
-    def _holds(self, condition: Node) -> tuple[bool | None, bool]:
-        """Whether it holds, and whether only because some variable is not set."""
-        before, self.expander.assumed_unset = self.expander.assumed_unset, set()
-        truth = conditions.holds(self.expander, condition)
-        assumed, self.expander.assumed_unset = self.expander.assumed_unset, before | self.expander.assumed_unset
-        return truth, bool(assumed)
-
-    def _beside(self, head: str, statements: list[Node], depth: int, walk: bool) -> None:
-        """A branch that is not taken: its commands where they might be run after all, else its flags."""
-        calls, scope = len(self.script.calls), self.scope
-        if walk:
-            self.expander.scope = scope.copy()
-            self._inside((*self.around, head), lambda: self.sequence(statements, depth))
-            self.expander.scope = scope
-        if len(self.script.calls) == calls:
-            self._skipped(head, statements)
-
-    def _skipped(self, head: str, nodes: Sequence[Node]) -> None:
-        """Say which flags stand in a branch that is not taken."""
-        flags: dict[str, None] = {}
-        waiting = list(reversed(nodes))
-        while waiting:
-            node = waiting.pop()
-            raw = self.expander.raw(node) if node.type in ("word", "string_content") else ""
-            flags |= {word.partition("=")[0]: None for word in raw.split() if word.startswith("--") and len(word) > 2}
-            waiting += reversed(node.children)
-        if flags:
-            said = Key("importing.branch_skipped", head=head, line=line_of(nodes[0]), flags=", ".join(flags)[:400])
-            self.script.said.append(Said(said, tuple(flags)))
-
-    def _branches(self, node: Node) -> list[tuple[Node | None, str, list[Node]]]:
-        found, start = [], 0
-        children = node.children
-        then = next((number for number, child in enumerate(children) if child.type == "then"), len(children) - 1)
-        clauses = [child for child in children if child.type in ("elif_clause", "else_clause")]
-        stop = children.index(clauses[0]) if clauses else len(children) - 1
-        condition = next((child for child in children[1:then] if child.is_named), None)
-        found.append((condition, self._head(node, children[then]), children[then + 1 : stop]))
-        for clause in clauses:
-            if clause.type == "elif_clause":
-                inner = clause.children
-                start = next((number for number, child in enumerate(inner) if child.type == "then"), len(inner) - 1)
-                test = next((child for child in inner[1:start] if child.is_named), None)
-                found.append((test, self._head(clause, inner[start]), inner[start + 1 :]))
-            else:
-                found.append((None, "else", clause.children[1:]))
-        return found
-
-    def _case(self, node: Node, depth: int) -> None:
-        items = [child for child in node.children if child.type == "case_item"]
-        subject = next((child for child in node.children if child.is_named), None)
-        chosen = conditions.matching(self.expander, subject, items) if subject is not None else None
-        for item in items if chosen is not None else ():
-            if item != chosen:
-                self._skipped(self._head(item, None), conditions.body(item))
-        for item in items if chosen is None else [chosen]:
-            around = self.around if chosen is not None else (*self.around, self._head(node, None))
-            self._inside(around, lambda inner=item: self.sequence(conditions.body(inner), depth))  # type: ignore[misc]
-
-    def _for(self, node: Node, depth: int) -> None:
-        """Once, with the first value; what it repeats is said."""
-        inner = [child for child in node.children if child.is_named]
-        values = [word for child in inner[1:-1] for word in self.expander.words(child)]
-        if values:
-            self.scope.variables[self.expander.raw(inner[0])] = values[0].text
-        self._loop(node, inner[-1], depth)
-
-    def _while(self, node: Node, depth: int) -> None:
-        self._loop(node, node.children[-1], depth)
-
-    def _loop(self, node: Node, body: Node, depth: int) -> None:
-        self._inside((*self.around, self._head(node, body)), lambda: self.sequence(body.children, depth))
+def _known(text: Text) -> str:
+    """``text`` without what is not known of it: the flags in a ``$(…)`` are those of the command in it."""
+    found = text.value
+    for part in text.unknown:
+        found = found.replace(part, " ", 1)
+    return found

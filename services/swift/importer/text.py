@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.errors import Key, Refused
 
@@ -67,6 +67,20 @@ class Said:
 
     text: Key
     flags: tuple[str, ...] = ()
+
+
+@dataclass
+class Script:
+    """What was found in a script."""
+
+    calls: list[Call] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    written: dict[str, Text] = field(default_factory=dict)
+    """Files that the script itself writes out of here-documents."""
+    torn: list[tuple[int, int]] = field(default_factory=list)
+    """Lines (first, last) that are no shell."""
+    headers: list[str] = field(default_factory=list)
+    """The options in ``#SBATCH`` lines."""
 
 
 def words(values: Iterable[str], line: int) -> list[Word]:

@@ -4,9 +4,11 @@ as a setting, as translated, as refused, or as said.
 
 from __future__ import annotations
 
+import difflib
+
 from services.errors import Key, Refused
 from services.swift import catalogue
-from services.swift.argument import Argument
+from services.swift.argument import TRUE, Argument
 from services.swift.importer import old_flags
 from services.swift.importer.flags import Flag
 from services.swift.importer.old_meanings import ALSO_TODAY, LAST, MEGATRON_SPECIAL, SPECIAL
@@ -50,10 +52,21 @@ def _translate(found: Translation, flag: Flag) -> None:
         )
         found.set(flag, whole[0], flag.values)
         return
-    if name.startswith("no_") and name[3:] in found.known:  # as ms-swift offers it for switches that are on
-        found.set(flag, name, flag.values or (Text("true"),))
+    if name.startswith("no_") and name[3:] in found.known:
+        _switched_off(found, flag)
         return
     _gone(found, flag)
+
+
+def _switched_off(found: Translation, flag: Flag) -> None:
+    """``--no_packing``, as ms-swift offers it for switches that are on."""
+    switch = flag.name[3:]
+    if found.known[switch].default is not True or (flag.values and flag.values[0].value.lower() not in TRUE):
+        found.set(flag, flag.name, flag.values or (Text("true"),))
+        return
+    why = Key("importing.why_switch")
+    found.translated.append(Translated(flag.shown, f"--{switch} false", catalogue.version(), why))
+    found.set(flag, switch, (Text("false"),))
 
 
 def _renamed(found: Translation, name: str) -> tuple[str, str]:
@@ -83,13 +96,22 @@ def _gone(found: Translation, flag: Flag) -> None:
         catalogue.check(found.command, {flag.name: "1"})
     except Refused as refusal:
         near = old_flags.NEAREST.get(flag.name)
-        instead = _instead(refusal) if near is None else f"--{near}" if near in found.known else ""
+        instead = _instead(refusal, flag.name) if near is None else f"--{near}" if near in found.known else ""
         found.reject(flag, Key(f"error.{refusal.code}", **refusal.values), instead)
 
 
-def _instead(refusal: Refused) -> str:
+def _instead(refusal: Refused, name: str = "") -> str:
+    """The nearest that ms-swift takes; of the names that are only spelled alike, one that is nearly the same."""
     values = refusal.values
-    return str(values.get("new") or values.get("close") or values.get("others") or "").split(", ")[0]
+    alike = [one for one in str(values.get("close") or "").split(", ") if _alike(name, one.lstrip("-"))]
+    return str(values.get("new") or (alike[0] if alike else "") or values.get("others") or "").split(", ")[0]
+
+
+def _alike(name: str, other: str) -> bool:
+    """Whether ``name`` may be a slip of the pen for ``other``, or says more or less than it."""
+    shorter, longer = sorted((name, other), key=len)
+    said_shorter = len(shorter) > 4 and f"_{shorter}_" in f"_{longer}_" and len(longer) < 2 * len(shorter)
+    return said_shorter or difflib.SequenceMatcher(None, name, other).ratio() > 0.85
 
 
 def _values(found: Translation) -> None:
@@ -197,7 +219,8 @@ def _check(found: Translation) -> None:
         except Refused as refusal:
             value = " ".join(one.value for one in values)
             why = Key(f"error.{refusal.code}", **refusal.values)
-            found.refused.append(Rejected(f"--{name}", value[:300], why, _instead(refusal)))
+            instead = "--model" if name == "model_type" else _instead(refusal, name)
+            found.refused.append(Rejected(f"--{name}", value[:300], why, instead))
             del found.settings[name]
 
 

@@ -104,8 +104,8 @@ def _dlc(found: Launch, name: str) -> bool:
     got = options(found, ("interactive", "success_policy"))
     found.nodes = got.get("workers", got.get("worker_count")) or found.nodes
     found.launcher = "dlc"
-    script = got.pop("command", got.pop("user_command", None))
-    found.script = script or None
+    taken(found, "dlc", got, "command", "user_command")
+    found.script = got.pop("command", got.pop("user_command", None)) or None
     asked = {"nodes": found.nodes, "gpus": got.get("worker_gpu"), "image": got.get("worker_image")}
     asked["workspace"] = got.get("workspace_id")
     found.target = {"kind": "dlc", **{name: number(value) for name, value in asked.items() if value}}
