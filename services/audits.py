@@ -18,12 +18,14 @@ from services.datasets.duplicates import shared
 from services.datasets.formats import Task
 from services.datasets.lengths import Strategy
 from services.datasets.memory import stale_name
+from services.datasets.repeats import read_repeats
 from services.datasets.report import Finding, Report
 from services.datasets.review import Finish
 from services.datasets.sources import argument_for, parse_source
 from services.errors import Failed, Key, Refused, TuneDeskError
 from services.hardware.machine import Machine
 from services.models.reference import Model, Models
+from services.paths import resolve
 from services.plan import Plan, Slot
 from services.planning.candidates import usual_length
 from services.runs import process
@@ -33,6 +35,7 @@ from services.settings import Settings
 from services.specs import STARTER, AuditSpec, as_yaml
 
 RESULT = "audit.json"
+REPEATS = "repeats.json"
 
 
 Progress = Callable[[str, float], None]
@@ -162,6 +165,8 @@ class Audits:
             raise Refused("dataset_blocked", path=spec.dataset, reason=reason)
         job = tokens.job_for(checked, model.source, spec.template)
         job |= {"path": argument_for(replace(source, count=None), self.settings), "processes": process.cores()}
+        held = [str(resolve(one, self.settings, must_be="file")) for one in spec.validation]
+        compared = {"path": str(path), "task": report.task, "columns": spec.columns, "held": held, "rows": report.rows}
         about = {"path": str(path), "model": model.source.model, "task": report.task, "total": report.rows}
         return Plan(
             kind="audit",
@@ -170,7 +175,14 @@ class Audits:
                 Slot("{run}/job.json"), Slot("{run}/" + RESULT),
             ),
             env={**report.env, "TOKENIZERS_PARALLELISM": "false", "CUDA_VISIBLE_DEVICES": ""},
-            files={"job.json": orjson.dumps(job).decode(), "about.json": orjson.dumps(about).decode()},
+            files={
+                "job.json": orjson.dumps(job).decode(), "about.json": orjson.dumps(about).decode(),
+                "compared.json": orjson.dumps(compared).decode(),
+            },
+            then=(
+                self.python, "-P", "-m", "services.datasets.repeats",
+                Slot("{run}/compared.json"), Slot("{run}/" + REPEATS),
+            ),
         )  # fmt: skip
 
     def start(self, spec: AuditSpec, *, request_id: str = "") -> Record:
@@ -188,6 +200,18 @@ class Audits:
             answer = orjson.loads((folder / RESULT).read_bytes())
             path = Path(about.pop("path"))
             return make_audit(answer, path, about["model"], about["task"], about["total"], about["total"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            record = self.runs.record(run_id)
+            raise Failed("run_failed", name=record.name, state=Key(f"runs.state.{record.state}")) from error
+
+
+    def repeats(self, run_id: str) -> list[Finding]:
+        """Rows nearly the same, and validation rows among them, that an audit of all rows found. Raises
+        Failed("run_failed") where it has not ended well."""
+        folder = self.runs.folder(run_id).path
+        try:
+            path = Path(orjson.loads((folder / "about.json").read_bytes())["path"])
+            return read_repeats(folder / REPEATS).findings(path.name)
         except (OSError, ValueError, KeyError, TypeError) as error:
             record = self.runs.record(run_id)
             raise Failed("run_failed", name=record.name, state=Key(f"runs.state.{record.state}")) from error

@@ -13,7 +13,7 @@ from services.datasets.audit import Audit
 from services.datasets.check import Checked
 from services.datasets.duplicates import similar
 from services.datasets.lengths import Cut, Strategy
-from services.datasets.report import ORDER, ROWS_NAMED, Finding, Report, Stage, after_fix
+from services.datasets.report import ORDER, ROWS_NAMED, AfterFix, Finding, Report, Stage, verdict_of
 from services.datasets.turns import Unusable, turns_of
 
 _NAMED = 8
@@ -51,10 +51,17 @@ def add_audit(
     return replace(
         report,
         usable=0 if blocked else max(0, report.usable - lost),
-        after_fix=after_fix(findings, report.after_fix.usable),
+        after_fix=_after_fix(report, findings),
         findings=tuple(findings),
         stages=(*report.stages, stage),
     )
+
+
+def _after_fix(report: Report, findings: Sequence[Finding]) -> AfterFix:
+    """What was foreseen without the tokens, and what they add to it: no copy makes rows shorter."""
+    left = [one for one in findings if one.fix is None and one not in report.findings]
+    worst = max(report.after_fix.verdict, verdict_of(left), key=("ok", "ok-with-warnings", "blocked").index)
+    return AfterFix(worst, 0 if worst == "blocked" else report.after_fix.usable)
 
 
 def _looked_at(audit: Audit) -> Iterable[int]:

@@ -14,6 +14,8 @@ from services.paths import printable
 
 _LARGEST_FIELD = 16 << 20
 """Characters; beyond it a quote was never closed."""
+RAGGED = {"csv_long", "csv_shifted", "csv_short"}
+"""Lines with more or fewer fields than the header."""
 _OTHERS = (";", "\t", "|")
 
 
@@ -125,6 +127,12 @@ def _uneven(code: str, line: int, cells: list[str], names: list[str], sign: str)
     meant = _meant(cells, len(names), sign) if len(cells) > len(names) else None
     mended = dict(zip(names, meant, strict=True)) if meant else None
     return Fault(code, line, values, dict(zip(names, padded, strict=False)), mended)
+
+
+def saved(fault: Fault) -> Row | None:
+    """What can be saved of a line that is no whole row: where its surplus fields belong is clear, or some are missing;
+    None: nothing."""
+    return fault.mended if fault.mended is not None else fault.row if fault.code == "csv_short" else None
 
 
 def _meant(cells: list[str], wanted: int, sign: str) -> list[str] | None:

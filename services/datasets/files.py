@@ -24,6 +24,7 @@ LOOKALIKES = {**READERS, "ndjson": "json", "tsv": "csv", "tab": "csv", "feather"
 
 _HEAD_BYTES = 1 << 16
 _PAGE = re.compile(rb"\s*<(!doctype\b|html\b|head\b|body\b|\?xml\b|script\b)", re.IGNORECASE)
+_LIKE_JSON = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{\s*"')
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _BLOCKS_DECODED = 4
 """MiB the encoding is decided from."""
@@ -211,6 +212,9 @@ def _open_one(path: Path, *, of_folder: str = "") -> DataFile:
         file.faults.append(Fault("file_empty"))
     elif file.reader in ("json", "csv", "text"):
         _by_content(file, head)
+    elif not file.reader and not packing and _LIKE_JSON.match(head):
+        file.reader = "json"  # whatever its name: a copy can be made of it
+        _by_content(file, head)
     return file
 
 
@@ -219,7 +223,7 @@ def _by_ending(file: DataFile, of_folder: str) -> None:
     endings = [suffix[1:] for suffix in file.path.suffixes]
     ending = endings[-1] if endings else ""
     inner = endings[-2] if ending.lower() in ENDINGS and len(endings) > 1 else ending
-    file.reader = LOOKALIKES.get(inner.lower(), "")
+    file.reader = LOOKALIKES.get(inner.partition("#")[0].lower(), "")
     if file.reader == "csv" and (inner.lower() in ("tsv", "tab") or of_folder == "\t"):
         file.delimiter = "\t"
     if not of_folder and ending not in READERS:

@@ -31,7 +31,9 @@ from services.datasets.names import (
 )  # fmt: skip
 from services.datasets.rows import Row
 
-__all__ = ["PAIRED", "PROMPTED", "TASKS", "Format", "Task", "detect", "task_of"]
+__all__ = ["PAIRED", "PROMPTED", "TASKS", "Format", "Task", "detect", "listed", "task_of"]
+_LISTED = 30
+"""Columns that a sentence names."""
 
 @dataclass(frozen=True)
 class Format:
@@ -183,7 +185,7 @@ def _format(
         roles=dict(roles),
         columns=shown,
         note=attempt.note,
-        values={"pairs": pairs, "ignored": ", ".join(unused) or "–"},
+        values={"pairs": pairs, "ignored": listed(unused) or "–"},
         unused=unused,
         kept=kept,
         confidence=attempt.confidence,
@@ -244,7 +246,7 @@ def _problem(
     """The format of a file that cannot be used, with the finding that says why."""
     lower = {name.strip().lower(): name for name in columns}
     missing = _missing(kind, roles, task, _kept(columns, roles, renames))
-    values: dict[str, object] = {"columns": ", ".join(columns)}
+    values: dict[str, object] = {"columns": listed(columns)}
     name = None
     if "chosen" in lower and "rejected" in lower:
         problem = "pairs_without_prompt" if task in PAIRED else "preference_set"
@@ -268,6 +270,12 @@ def _problem(
     else:
         problem = "no_answer_column" if "query" in roles or kind == "alpaca" else "columns_unknown"
     return Format(name, "none", dict(roles), problem=problem, values=values)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a sentence; of very many the first ones."""
+    more = len(names) - _LISTED
+    return ", ".join(names[:_LISTED]) + (f" … (+{more:,})" if more > 0 else "")
 
 
 def _is_rows(value: object) -> bool:

@@ -10,6 +10,7 @@ from typing import IO, Any, AnyStr
 import orjson
 
 from services.datasets.rows import Fault, Row
+from services.datasets.wording import literal
 from services.paths import printable
 
 _BLANK = re.compile(r"\s*")
@@ -192,7 +193,15 @@ def _broken_line(text: str, number: int, error: Exception) -> Fault:
     opened = body.startswith("{") and (at >= len(body) - 1 or str(reason).startswith("Unterminated"))
     if opened and not text.endswith("\n"):
         return Fault("json_cut", number, {"text": printable("…" + body[-40:]), "reason": printable(str(reason), 80)})
-    return Fault("json_broken", number, {"text": printable(body, 60), "reason": printable(str(reason), 80)})
+    meant = _by_python(body)
+    values = {"text": printable(body, 60), "reason": printable(str(reason), 80)}
+    return Fault("json_broken", number, values, meant, meant)
+
+
+def _by_python(body: str) -> Row | None:
+    """The row that Python's ``print`` wrote ({'query': …}), which is no JSON; None: it is none of these either."""
+    value = literal(body.removesuffix(",")) if body.startswith(("{'", "{ '")) else None
+    return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
 
 
 def _no_object(number: int, value: object) -> Fault:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from services.datasets.rows import Row
+from services.datasets.wording import literal, role_of
 
 Task = Literal["sft", "pt", "dpo", "orpo", "simpo", "cpo", "rm", "kto", "ppo", "grpo", "gkd"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -95,11 +96,23 @@ def _pair_renames(plain: Mapping[str, str], rows: Sequence[Row]) -> dict[str, st
     chosen, rejected = by_name.get("chosen"), by_name.get("rejected")
     if rejected is None or any(name in by_name for name in REJECTED):
         return {}
-    lists = next((isinstance(row[rejected], list) for row in rows if row.get(rejected) is not None), False)
+    worse = next((row[rejected] for row in rows if row.get(rejected) is not None), None)
+    if _needs_writing(worse):
+        return {}
+    lists = isinstance(worse, list)
     turned = {rejected: "rejected_messages" if lists else "rejected_response"}
     if chosen is None or any(name in by_name for name in ("messages", "response")):
         return turned
     return {chosen: "messages" if lists else "response", **turned}
+
+
+def _needs_writing(side: Any) -> bool:
+    """Whether one side of a pair is what no renaming makes right: turns written into a text, which would be learnt as
+    it stands, or turns without the question before them."""
+    turns = literal(side) if isinstance(side, str) else side
+    if not (isinstance(turns, list) and turns and all(isinstance(turn, dict) for turn in turns)):
+        return False
+    return isinstance(side, str) or not any(role_of(turn.get("role", turn.get("from"))) == "user" for turn in turns)
 
 
 def _label_column(plain: Mapping[str, str], rows: Sequence[Row]) -> str | None:

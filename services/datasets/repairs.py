@@ -11,11 +11,15 @@ from typing import Any
 from services.datasets.formats import Format, Task, detect
 from services.datasets.names import CONVERSATIONS, MEDIA, QUERIES, RESPONSES
 from services.datasets.rows import Row
+from services.datasets.turns import is_garbled
 from services.datasets.wording import Message, literal, messages_of, role_of, text_of
 
 _TURNS = (*CONVERSATIONS, "rejected_messages", "history", "chosen", "rejected")
 _CONTROL = re.compile(r"<(?=\|[^|<>\s]{1,40}\|>|｜[^<>｜]{1,40}｜>|/?s>|(?:start|end)_of_turn>)|\[(?=/?INST\])")
 _BREAK = "\u200b"
+_CP1252 = {bytes([code]).decode("cp1252"): bytes([code]) for code in range(0x80, 0xA0)
+           if code not in (0x81, 0x8D, 0x8F, 0x90, 0x9D)}  # fmt: skip
+_NOT_CP1252 = re.compile(f"([^\\x00-\\xff{''.join(_CP1252)}]+)")
 _GOOD = {"true", "yes", "y", "1", "1.0", "good", "thumbs up", "thumbs_up", "👍", "desirable", "chosen", "positive",
          "like", "liked", "accept", "accepted", "好", "是", "赞"}  # fmt: skip
 _BAD = {"false", "no", "n", "0", "0.0", "-1", "-1.0", "bad", "thumbs down", "thumbs_down", "👎", "undesirable",
@@ -132,7 +136,8 @@ def join_turns(row: Row) -> Row:
 
 
 def trim_turns(row: Row) -> Row:
-    """Answers before the first question and questions after the last answer are left out."""
+    """Answers before the first question and questions after the last answer are left out; nothing where no answer
+    would be left."""
 
     def trimmed(turns: list[Any]) -> list[Any]:
         roles = [_role(turn) for turn in turns]
@@ -142,7 +147,7 @@ def trim_turns(row: Row) -> Row:
             start += 1
         while end > start and roles[end - 1] == "user":
             end -= 1
-        return [*turns[:first], *turns[start:end]]
+        return [*turns[:first], *turns[start:end]] if "assistant" in roles[start:end] else turns
 
     return _with_turns(row, trimmed)
 
@@ -156,6 +161,32 @@ def neutral_tokens(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: neutral_tokens(part) for key, part in value.items()}
     return value
+
+
+def ungarbled(value: Any) -> Any:
+    """``value`` with texts in UTF-8 that were once read as Windows-1252 or Latin-1 read rightly; the others as they
+    are."""
+    if isinstance(value, str):
+        return value if value.isascii() or not is_garbled(value) else _read_again(value)
+    if isinstance(value, list):
+        return [ungarbled(part) for part in value]
+    if isinstance(value, dict):
+        return {key: ungarbled(part) for key, part in value.items()}
+    return value
+
+
+def _read_again(text: str) -> str:
+    """Characters that the wrong reading cannot have made are left alone; so is all of a text that makes no UTF-8."""
+    parts = re.split(_NOT_CP1252, text)
+    try:
+        return "".join(part if place % 2 else _as_bytes(part).decode() for place, part in enumerate(parts))
+    except UnicodeError:
+        return text
+
+
+def _as_bytes(text: str) -> bytes:
+    """The bytes that Windows-1252 reads as ``text``; where it has no character, those of Latin-1."""
+    return b"".join(_CP1252.get(sign) or sign.encode("latin-1") for sign in text)
 
 
 def with_whole_paths(row: Row, folder: Path) -> Row:

@@ -39,18 +39,23 @@ FIXES = {
     **dict.fromkeys(
         (
             "file_ending", "file_no_ending", "not_utf8", "json_array_start", "json_columns", "csv_delimiter",
-            "csv_shifted", "folder_no_split", "folder_columns_differ",
+            "folder_columns_differ",
         ),
         "convert",
+    ),
+    **dict.fromkeys(("csv_long", "csv_shifted", "csv_short"), "join_ragged"),
+    **dict.fromkeys(
+        ("columns_spelling", "columns_translated", "columns_chosen", "columns_guessed", "columns_pair"),
+        "rename_columns",
     ),
     **dict.fromkeys(("cells_number", "cells_bool", "cells_date", "row_not_text"), "text_cells"),
     **dict.fromkeys(("json_broken", "json_cut", "json_no_object", "not_utf8_unknown"), "drop_broken"),
     **dict.fromkeys(("late_column", "late_type", "late_key", "row_other_format", "row_bad_shape"), "to_messages"),
     **dict.fromkeys(("label_text", "label_number"), "kto_labels"),
     **dict.fromkeys(("row_starts_with_assistant", "row_ends_with_user"), "trim_turns"),
-    "csv_long": "join_ragged",
     "pairs_without_prompt": "to_preference",
     "row_unknown_role": "lower_roles",
+    "row_garbled": "ungarble",
     "row_same_role_twice": "join_turns",
     "row_control_tokens": "neutral_tokens",
     "rows_repeated": "drop_duplicates",
@@ -61,11 +66,13 @@ FIXES = {
             "row_bad_call", "row_no_question", "row_bad_tools", "row_rejected_same", "row_rejected_missing",
             "row_rejected_spaces", "row_rejected_equal", "row_rejected_blank", "row_no_answer", "row_blank_answer",
             "row_part_blank", "row_blank_text", "row_blank_question", "row_not_trained", "row_kto_no_answer",
-            "row_garbled", "label_missing",
+            "label_missing",
         )
     },
 }  # fmt: skip
 """Finding -> the repair of services/datasets/mend.py that writes a copy without it."""
+OPTIONAL = {fix for code, fix in FIXES.items() if fix.startswith("drop") and code not in LOST | BLOCKED}
+"""Repairs that leave out rows which can be trained on: repeated ones, questions without text …"""
 ORDER = ("blocked", "warning", "info")
 
 
@@ -107,7 +114,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class AfterFix:
-    """What the file comes to once everything with a ``fix`` is mended in a copy."""
+    """What the file comes to once everything with a ``fix`` is mended in a copy; rows that can be trained on as they
+    are stay (no repair of ``OPTIONAL``)."""
 
     verdict: Verdict
     usable: int
@@ -184,9 +192,8 @@ def verdict_of(findings: Iterable[Finding]) -> Verdict:
     return "blocked" if "blocked" in levels else "ok-with-warnings" if "warning" in levels else "ok"
 
 
-def after_fix(findings: Iterable[Finding], usable: int) -> AfterFix:
-    """What is left when all that has a fix is mended; ``usable`` is what would be learnt from then."""
-    left = [finding for finding in findings if finding.fix is None and finding.code != "nothing_usable"]
+def after_fix(left: Iterable[Finding], usable: int) -> AfterFix:
+    """What a mended copy comes to, of which ``left`` would still be said; ``usable``: its rows to learn from."""
     verdict = verdict_of(left) if usable else "blocked"
     return AfterFix(verdict, 0 if verdict == "blocked" else usable)
 

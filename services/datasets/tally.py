@@ -11,13 +11,15 @@ from typing import Any
 from xxhash import xxh3_64_intdigest
 
 from services.datasets import shape
+from services.datasets.csv_rows import saved
 from services.datasets.files import DataFile
 from services.datasets.formats import PAIRED, Format, Task, detect
 from services.datasets.labels import label_problem
 from services.datasets.media import Media
 from services.datasets.preview import preview_of
 from services.datasets.quick import differs, plain_parts
-from services.datasets.report import LOST, ROWS_NAMED, Preview
+from services.datasets.report import FIXES, LOST, OPTIONAL, ROWS_NAMED, Preview
+from services.datasets.row_mender import RowMender
 from services.datasets.rows import Fault, Row
 from services.datasets.thinned import Thinned
 from services.datasets.turns import Turn, Unusable, pair_problems, problems, turns_of
@@ -88,6 +90,12 @@ class Counts:
     """Numbers of the rows from which nothing is learnt."""
     hashes: array[int] = field(default_factory=lambda: array("Q"))
     """One a row: equal conversations have the same; 0 for a row without one."""
+    mended: array[int] = field(default_factory=lambda: array("Q"))
+    """The same for the copy in which all is mended that can be; 0 for a row that it lacks or teaches nothing by."""
+    left: Counter[str] = field(default_factory=Counter)
+    """What would still be found in rows of that copy."""
+    relabelled: Counter[str] = field(default_factory=Counter)
+    """By how much its labels would differ from ``labels``."""
     preview: list[Preview] = field(default_factory=list)
     sample: Thinned = field(default_factory=Thinned)
     """Rows for what is too slow to be done with all of them."""
@@ -105,6 +113,9 @@ class Counts:
         self.tools += other.tools
         self.media.append(other.media)
         self.hashes.extend(other.hashes)
+        self.mended.extend(other.mended)
+        self.left.update(other.left)
+        self.relabelled.update(other.relabelled)
 
 
 class Tally:
@@ -114,6 +125,7 @@ class Tally:
         self._seen, self._task, self._form, self._shape = seen, task, seen.form, seen.shape
         self._previewed = previewed
         self._kinds: dict[tuple[str, ...], str] = {}
+        self._menders: dict[frozenset[str], RowMender] = {}
         self._label = seen.form.column("label") if task == "kto" else None
         self._tools = seen.form.column("tools")
         self._quick = not set(seen.form.kept.values()) - _PLAIN
@@ -122,21 +134,25 @@ class Tally:
         self.counts = Counts(media=Media.of(seen.form, seen.file.path))
 
     def add(self, number: int, item: Row | Fault, *, late: bool) -> None:
-        self.counts.rows += 1
+        counts, fault = self.counts, isinstance(item, Fault)
+        counts.rows += 1
         row: Row | None
         if isinstance(item, Fault):
             self._note_fault(item, number)
+            counts.mended.append(self._foreseen_of_fault(item))
             row = item.row
         else:
             row = item
         if row is None:
-            self.counts.hashes.append(0)
+            counts.hashes.append(0)
             return
         codes = self._codes_quickly(row, number) if self._quick else self._codes(row, number)
+        if not fault:
+            counts.mended.append(self._foreseen(row, codes) if codes else counts.hashes[-1])
         if self._form.kind != "none" and (not codes or not LOST.intersection(codes)):
-            self.counts.usable += 1
+            counts.usable += 1
         else:
-            self.counts.lost.append(number)
+            counts.lost.append(number)
         if late and self._shape is not None and (breach := self._shape.breach(row)) is not None:
             self._note(breach[0], number, word=breach[1])
         if not (number - 1) % self.counts.sample.step:
@@ -155,7 +171,7 @@ class Tally:
             if label not in ("good", "bad"):
                 return self._codes(row, number)
             self.counts.labels[label] += 1
-        self.counts.hashes.append(_hash(parts))
+        self.counts.hashes.append(_hash([*parts, *self._beside(row, self._form)] if self._form.kept else parts))
         return []
 
     def _codes(self, row: Row, number: int) -> list[str]:
@@ -176,7 +192,7 @@ class Tally:
             if error.code == "row_no_turns" and form.kind == "messages":
                 other = self._other_format(row)
                 codes, word = ["row_other_format" if other else "row_no_turns"], other
-        self.counts.hashes.append(0 if LOST.intersection(codes) else fingerprint(turns))
+        self.counts.hashes.append(0 if LOST.intersection(codes) else fingerprint(turns, self._beside(row, form)))
         if self._tools is not None:
             codes = self._tool_codes(row, codes)
         if self._label is not None and (problem := label_problem(row.get(self._label), self._typed.get(self._label))):
@@ -190,6 +206,57 @@ class Tally:
             for code in codes:
                 self._note(code, number, word=word, example=example)
         return codes
+
+    @staticmethod
+    def _beside(row: Row, form: Format) -> list[str]:
+        """What ms-swift keeps beside the conversation, which rows that repeat each other share too."""
+        return [repr((name, row[column])) for column, name in form.kept.items() if row.get(column) is not None]
+
+    def _foreseen_of_fault(self, fault: Fault) -> int:
+        """The fingerprint of what can be saved of a broken line in a mended copy; 0: nothing."""
+        fix = FIXES.get(fault.code)
+        row = saved(fault) if fix in ("join_ragged", "drop_broken") else None
+        if fix is None:
+            self.counts.left[fault.code] += 1
+        if row is None or self._form.kind == "none":
+            return 0
+        mender = self._mender(frozenset())
+        return self._foreseen(row, mender.codes(row))
+
+    def _foreseen(self, row: Row, codes: list[str]) -> int:
+        """The fingerprint of ``row`` in a copy in which all that it has part in is mended; 0: it is not there, or
+        teaches nothing."""
+        counts, form = self.counts, self._form
+        known = self._label is not None
+        if known and (label := label_problem(row.get(self._label or ""), self._typed.get(self._label or ""))):
+            counts.relabelled[label] -= 1
+        if form.kind == "none" and form.problem != "pairs_without_prompt":
+            return 0
+        fixes = frozenset(fix for code in codes if (fix := FIXES.get(code)) is not None) - OPTIONAL
+        mender = self._mender(fixes)
+        _, mended = mender.mended(row)
+        if mended is None:
+            return 0
+        left = [*mender.codes(mended), *(code for code in codes if code == "media_missing")]
+        if known and (label := next((code for code in left if code in ("good", "bad")), "")):
+            counts.relabelled[label] += 1
+        left = [code for code in left if code not in ("good", "bad")]
+        counts.left.update(dict.fromkeys(left, 1))
+        if LOST.intersection(left):
+            return 0
+        own = mender.form_of(mended)
+        try:
+            return fingerprint(turns_of(mended, own), self._beside(mended, own))
+        except Unusable:
+            return 0
+
+    def _mender(self, fixes: frozenset[str]) -> RowMender:
+        """Few sets of repairs come up in one file."""
+        if fixes not in self._menders:
+            path = self._seen.file.path
+            folder = path if path.is_dir() else path.parent
+            self._menders[fixes] = RowMender(self._form, self._task, fixes, folder)
+        return self._menders[fixes]
 
     def _tool_codes(self, row: Row, codes: list[str]) -> list[str]:
         tools = row.get(self._tools or "")
@@ -215,14 +282,15 @@ class Tally:
         count.values = count.values or dict(fault.values)
 
 
-def fingerprint(turns: list[Turn]) -> int:
-    """64 bits that equal conversations share; 0 for none.
+def fingerprint(turns: list[Turn], beside: Sequence[str] = ()) -> int:
+    """64 bits that equal conversations with the same ``beside`` them share; 0 for none.
 
     Two of 10 million different rows share one with a chance of 3e-6.
     """
     if not any(content not in ("", None) for _, content, _ in turns):
         return 0
-    return _hash([word for role, content, _ in turns for word in (role, _hashable(content))])
+    muted = [str(place) for place, turn in enumerate(turns) if not turn.loss]
+    return _hash([*(word for role, content, _ in turns for word in (role, _hashable(content))), *muted, *beside])
 
 
 def _hash(parts: Sequence[str]) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from services.datasets.duplicates import repeated
-from services.datasets.formats import PROMPTED, Task
+from services.datasets.formats import PROMPTED, Task, listed
 from services.datasets.labels import weights
-from services.datasets.report import ORDER, Finding, Report, Stage, after_fix
+from services.datasets.report import OPTIONAL, ORDER, AfterFix, Finding, Report, Stage, after_fix
 from services.datasets.tally import Count, Counts, Look
 
 AGENT_TEMPLATE = "hermes"
@@ -17,6 +18,8 @@ TEMPLATES_WITHOUT_AGENT = {"chatml", "dummy", "default"}
 KTO_ACCUMULATION = 4
 """ms-swift stops at KTO unless it is given, and learns nothing from batches of one."""
 REPEATS_SHOWN = 20
+_OF_COPIES = {"kto_batch", "kto_labels", "kto_one_kind", "kto_unbalanced", "rows_repeated"}
+"""Findings that a mended copy may have where the file has none, or the other way round."""
 
 
 def make_report(
@@ -32,15 +35,13 @@ def make_report(
         findings.append(Finding("nothing_usable", values={"total": counts.rows}))
         blocked = True
     findings.sort(key=lambda finding: ORDER.index(finding.level))
-    other = counts.found["row_other_format"].count if "row_other_format" in counts.found else 0
-    mended = counts.rows if form.problem == "pairs_without_prompt" else counts.usable + other
     return Report(
         path=seen.file.path,
         task=task,
-        format="mixed" if other else form.name,
+        format="mixed" if "row_other_format" in counts.found else form.name,
         rows=counts.rows,
         usable=0 if blocked else counts.usable,
-        after_fix=after_fix(findings, mended),
+        after_fix=_after_fix(findings, seen, counts, task),
         mapping=form.mapping,
         columns=seen.columns,
         settings=_settings(seen, counts, task, template),
@@ -51,6 +52,23 @@ def make_report(
         env=_environment(counts),
         stages=stages,
     )
+
+
+def _after_fix(findings: list[Finding], seen: Look, counts: Counts, task: Task) -> AfterFix:
+    """The verdict on a copy in which everything that needs it is mended, and how many of its rows teach something."""
+    findings = [one for one in findings if one.code != "nothing_usable"]
+    fixes = {one.fix for one in findings} - {None} - OPTIONAL
+    if not fixes:
+        return after_fix(findings, counts.usable)
+    stays = {*OPTIONAL, None}
+    left = [one for one in findings if one.fix in stays and one.code not in {*counts.found, *_OF_COPIES}]
+    left += [Finding(code) for code in counts.left if f"drop:{code}" not in fixes]
+    if task == "kto" and seen.form.problem is None:
+        words = {*counts.labels, *counts.relabelled}
+        left += _labels(Counter({word: counts.labels[word] + counts.relabelled[word] for word in words}))
+    if repeated(counts.mended):
+        left.append(Finding("rows_repeated"))
+    return after_fix(left, sum(map(bool, counts.mended)))
 
 
 def _settings(seen: Look, counts: Counts, task: Task, template: str | None) -> dict[str, Any]:
@@ -123,9 +141,10 @@ def _extras(seen: Look, counts: Counts, task: Task, template: str | None) -> lis
     """What lies beside the conversation and matters."""
     found: list[Finding] = []
     form, kept = seen.form, set(seen.form.kept.values())
-    if unused := [name for name in form.unused if name not in form.offered]:
+    offered = set(form.offered)
+    if unused := [name for name in form.unused if name not in offered]:
         code = "columns_for_rewards" if task in PROMPTED else "columns_unused"
-        found.append(Finding(code, counts.rows, values={"columns": ", ".join(unused)}))
+        found.append(Finding(code, counts.rows, values={"columns": listed(unused)}))
     if counts.tools and task != "pt":
         known = template in TEMPLATES_WITHOUT_AGENT
         values = {"total": counts.rows, "agent_template": AGENT_TEMPLATE}
@@ -133,7 +152,7 @@ def _extras(seen: Look, counts: Counts, task: Task, template: str | None) -> lis
     if counts.media.references:
         found += _media(counts)
     if task == "kto" and form.problem is None:
-        found += _labels(counts)
+        found += _labels(counts.labels)
     elif task in ("sft", "pt", "gkd"):
         if form.problem is None and any(name.startswith("rejected") for name in kept):
             found.append(Finding("preference_ignored", counts.rows))
@@ -156,11 +175,11 @@ def _media(counts: Counts) -> list[Finding]:
     return found
 
 
-def _labels(counts: Counts) -> list[Finding]:
+def _labels(labels: Counter[str]) -> list[Finding]:
     """How many good and bad answers there are, and the weights that even them out."""
-    good, bad = counts.labels["good"], counts.labels["bad"]
+    good, bad = labels["good"], labels["bad"]
     found = [Finding("kto_batch", values={"steps": KTO_ACCUMULATION})]
-    if counts.labels.keys() - {"good", "bad"}:
+    if +labels - Counter(good=good, bad=bad):
         return found
     values: dict[str, object] = {"good": good, "bad": bad}
     advice = weights(good, bad)

@@ -94,9 +94,13 @@ def test_counting_tokens_can_be_stopped_while_ms_swift_loads(audits: Audits, tmp
 
 
 def test_all_rows_are_audited_by_a_run(audits: Audits, tmp_path: Path) -> None:
-    path = written(tmp_path, [chat(f"Question {n}", "y" * (n % 50)) for n in range(3_000)])
-    record = audits.start(AuditSpec(dataset=str(path)))
+    path = written(tmp_path, [chat(f"Question {n * 7919:x} of {n * n:x}", "y" * (n % 50)) for n in range(3_000)])
+    held = tmp_path / "held.jsonl"
+    held.write_text(json.dumps(chat(f"Question {7919 * 40:x} of {1600:x}", "y" * 40)) + "\n")
+    record = audits.start(AuditSpec(dataset=str(path), validation=(str(held),)))
     Watch(audits.runs, record.id).until(RunState.SUCCEEDED, within_s=120)
     audit = audits.result(record.id)
     assert (audit.total, audit.audited, audit.lengths.rows) == (3_000, 3_000, 3_000)
     assert audits.runs.snapshot(record.id).step == 3_000
+    leak = next(one for one in audits.repeats(record.id) if one.code == "rows_leak_near")
+    assert leak.count == 1 and "held.jsonl 1 ≈" in str(leak.values["words"])

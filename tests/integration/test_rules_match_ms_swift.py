@@ -46,7 +46,7 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     ),
     "shards_only_model": ("save_only_model", {"fsdp": "fsdp2", "save_only_model": True}, {"save_only_model": True}),
     "deepspeed_with_fsdp": ("not compatible", {"deepspeed": "zero2", "fsdp": "fsdp2"}, {"deepspeed": "zero2"}),
-    "resume_nowhere": ("not exist", {"resume_from_checkpoint": "/no/such/folder"}, {}),
+    "resume_nowhere": ("FileNotFoundError", {"resume_from_checkpoint": "/no/such/folder"}, {}),
     "method_without": ("padding_free", {"rlhf_type": "orpo", "padding_free": True, "attn_impl": "flash_attn"},
                        {"rlhf_type": "orpo"}),
     "reference_not_taken": ("ref_model", {"rlhf_type": "dpo", "ref_model": "{model}"}, {"rlhf_type": "dpo"}),

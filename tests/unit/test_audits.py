@@ -39,6 +39,16 @@ def test_an_audit_of_all_rows_is_a_run_of_its_own_with_its_job_in_the_folder(ser
     assert (job["path"], job["template"], job["task"]) == (str(GOOD), {"default_system": "Be kind."}, "sft")
     assert json.loads(plan.files["about.json"])["total"] == 4
     assert plan.filled({"run": "/r"}).argv[-2:] == ("/r/job.json", "/r/audit.json")
+    compares = ("-m", "services.datasets.repeats", "/r/compared.json", "/r/repeats.json")
+    assert plan.filled({"run": "/r"}).then[2:] == compares
+
+
+def test_an_audit_of_all_rows_looks_for_validation_rows_too(services: Services) -> None:
+    object.__setattr__(services.settings, "roots", (Path("/"),))
+    plan = services.audits.prepare(AuditSpec(dataset=str(GOOD), validation=(str(GOOD),)))
+    assert json.loads(plan.files["compared.json"])["held"] == [str(GOOD)]
+    with pytest.raises(Refused, match="path_not_found"):
+        services.audits.prepare(AuditSpec(dataset=str(GOOD), validation=("/none.jsonl",)))
 
 
 def test_an_audit_of_a_blocked_file_is_refused_with_the_reason(services: Services) -> None:

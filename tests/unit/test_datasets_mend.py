@@ -306,6 +306,12 @@ def test_rows_go_by_number_by_finding_or_because_nothing_is_learnt_from_them(tmp
     assert refused.value.code == "mend_nothing_left"
 
 
+def test_columns_get_the_meaning_that_a_person_gave_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", lines({"question": "q", "answer": "a", "text": "t"}))
+    made = mend(path, ["rename_columns"], tmp_path / "out", columns={"question": "query", "text": "response"})
+    assert rows_of(made) == [{"query": "q", "response": "t"}]
+
+
 def test_pairs_without_use_go_by_their_finding(tmp_path: Path) -> None:
     rows = [
         {"messages": BETTER, "rejected_response": "bad"},
