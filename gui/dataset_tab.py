@@ -339,9 +339,12 @@ def _mend(tab: DatasetTab, services: Services, given: dict[Any, Any], lang: str)
             return
         path, folder = source.path, services.settings.datasets
         folder.mkdir(parents=True, exist_ok=True)
+        meant = recall(look(path).columns, services.settings)
         work: Watched[Mended] = Watched(
-            lambda progress, stop: mend(path, fixes, folder, task=task, progress=progress, stop=stop), Event()
-        )
+            lambda progress, stop: mend(
+                path, fixes, folder, task=task, columns=meant, progress=progress, stop=stop
+            ), Event(),
+        )  # fmt: skip
         for part in work:
             yield {tab.mended: progress_bar(part, say("dataset.mending", lang)), tab.mend: gr.Button(interactive=False)}
     except TuneDeskError as error:

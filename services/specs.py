@@ -77,7 +77,9 @@ class TrainSpec(Spec):
     def _numbers_as_text(cls, value: object) -> object:
         if isinstance(value, int | str):
             value = str(value).split(",")
-        return [str(item).strip() for item in value] if isinstance(value, list | tuple) else value
+        if not isinstance(value, list | tuple):
+            return value
+        return list(dict.fromkeys(text for item in value if (text := str(item).strip()))) or None
 
     @field_validator("env", mode="before")
     @classmethod
@@ -124,6 +126,8 @@ class AuditSpec(Spec):
     model: str = STARTER
     task: Literal["sft", "pt", "dpo", "orpo", "simpo", "cpo", "rm", "kto", "ppo", "grpo", "gkd"] = "sft"
     columns: dict[str, str] = Field(default_factory=dict)
+    validation: tuple[str, ...] = ()
+    """The paths of validation files, whose rows are looked for in ``dataset``."""
     template: dict[str, Any] = Field(default_factory=dict)
     """Arguments of a training run that change its tokens: system, agent_template, loss_scale …"""
     name: str = ""

@@ -108,8 +108,9 @@ class Trainings:
             refuse_unavailable(advice.settings, hardware.on_cpu)
         launch = launch_of(advice)
         device = device_of(machine) if here and spec.target == HERE else device_of_description(hardware)
+        there = on_cards(spec, advice)
         node_plan = of_node(
-            commands.train_plan(spec, launch, model.source, data, device, self.python, resume_from), spec
+            commands.train_plan(there, launch, model.source, data, device, self.python, resume_from), spec
         )
         plan = placed(node_plan, spec)
         return Prepared(
@@ -228,6 +229,11 @@ def argv_settings(plan: Plan) -> dict[str, Any]:
 def launch_of(advice: Advice) -> Launch:
     """The chosen way as the command line is made from it."""
     return Launch(advice.command, advice.strategy, advice.processes, advice.settings, advice.nodes)
+
+
+def on_cards(spec: TrainSpec, advice: Advice) -> TrainSpec:
+    """``spec`` on the cards that were chosen for it."""
+    return spec.model_copy(update={"devices": advice.devices}) if advice.devices else spec
 
 
 def as_chosen(spec: TrainSpec, chosen: Mapping[str, Any] | None) -> TrainSpec:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from services.errors import Refused
@@ -14,9 +15,9 @@ from services.runs.folder import Record
 from services.runs.lifecycle import Runs
 from services.settings import Settings
 from services.specs import STARTER
-from services.swift.checkpoints import adapter_base, is_adapter, is_model, torn_file
+from services.swift.checkpoints import adapter_base, is_adapter, is_model, plain_adapter, torn_file
 from services.swift.commands import Source
-from services.swift.models import loading_flags
+from services.swift.models import kept_flags, loading_flags
 
 _HUB_ID = re.compile(r"(?:(hf|ms)::)?([\w.-]+/[\w.-]+)")
 
@@ -103,11 +104,10 @@ class Models:
             raise Refused("adapter_base_gone", path=str(path), base=named) from error
         if found.source.adapter is not None:
             raise Refused("base_is_adapter", base=named)
-        own = loading_flags(path)
-        base_source = found.source
-        source = Source(
-            base_source.model, str(path), own or base_source.flags, base_source.local, base_source.use_hf
-        )  # fmt: skip
+        flags: Mapping[str, str] = loading_flags(path) or found.source.flags
+        if (plain := plain_adapter(path)) != path:
+            flags = {**flags, **kept_flags(path)}
+        source = replace(found.source, adapter=str(plain), flags=flags)
         return Model(label or path.name, source, found.facts)
 
     def _run_of(self, text: str, base: str | None) -> Model | None:

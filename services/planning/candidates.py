@@ -151,9 +151,8 @@ def suits_megatron(wish: Wish) -> bool:
     known = method.command in ("sft", "pt") or method.name in MEGATRON_RLHF
     tuner = wish.args.get("tuner_type", "lora") in ("lora", "full")
     sharded = wish.args.get("deepspeed") or wish.args.get("fsdp") or wish.args.get("quant_method")
-    stored = wish.facts.quant_method if wish.facts else None
-    readable = stored in (None, *UNPACKED_BY_MEGATRON)
-    return nvidia and known and tuner and readable and not sharded and "megatron" in wish.packages and wish.facts is not None
+    readable = wish.facts is not None and wish.facts.quant_method in (None, *UNPACKED_BY_MEGATRON)
+    return nvidia and known and tuner and readable and not sharded and "megatron" in wish.packages
 
 
 def variations(

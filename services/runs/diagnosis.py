@@ -74,7 +74,7 @@ def diagnose(log: Path, exit_code: int) -> dict[str, Any]:
     if exit_code in (-9, 137, 247):
         return {"code": "killed", "values": {}, "line": error}
     if error:
-        values = {"what": printable(error, SHOWN), "exit_code": str(exit_code)}
+        values = {"what": printable(error, SHOWN).rstrip("."), "exit_code": str(exit_code)}
         return {"code": "trainer_error", "values": values, "line": error}
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return {"code": "exited", "values": {"exit_code": exit_code}, "line": lines[-1][:300] if lines else ""}

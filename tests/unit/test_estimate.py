@@ -183,6 +183,15 @@ def test_a_teacher_lies_beside_the_model() -> None:
     assert gib(replace(gkd, teacher_gib=10.0)) == pytest.approx(gib(gkd) + 10.0)
 
 
+def test_fsdp2_keeps_a_full_training_in_float32_only_in_mixed_precision() -> None:
+    """The precisions that torch tensors had in real runs of two ranks: float32, and bfloat16 where bf16 is off."""
+    mixed = parts(replace(FULL, strategy="fsdp2", processes=4, cards=4))
+    alone = parts(replace(FULL, strategy="fsdp2", processes=4, cards=4, mixed=False))
+    for name in ("weights", "gradients", "optimizer"):
+        assert alone[name] == pytest.approx(mixed[name] / 2)
+    assert alone["weights"] * (1 << 30) == pytest.approx(SEVEN_B.parameters * 2 / 4)
+
+
 @pytest.mark.parametrize(("optimizer", "share"), [("adamw_8bit", 0.5), ("sgd", 0.0), ("adafactor", 0.02)])
 def test_small_optimizers_keep_less(optimizer: str, share: float) -> None:
     found = parts(replace(FULL, optimizer=optimizer)).get("optimizer", 0.0)

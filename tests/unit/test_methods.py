@@ -181,6 +181,7 @@ def refusal(command: str, processes: int = 1, **settings: Any) -> Refused:
         ({"rlhf_type": "orpo", "ref_adapters": ["a"]}, "reference_not_taken"),
         ({"rlhf_type": "kto"}, "kto_batch_one"),
         ({"rlhf_type": "grpo"}, "grpo_without_reward"),
+        ({"rlhf_type": "ppo"}, "ppo_without_reward"),
         ({**GRPO, "num_generations": 1}, "generations_one"),
         ({**GRPO, "gradient_accumulation_steps": 12}, "generations_do_not_divide"),
         ({**GRPO, "truncation_strategy": "right"}, "grpo_truncation"),

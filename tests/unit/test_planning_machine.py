@@ -13,7 +13,15 @@ from services.errors import Refused
 from services.hardware.cards import Card
 from services.hardware.machine import Machine
 from services.planning import machine as room
-from services.planning.machine import described, hardware_of, has_bf16, link_of, read_description, read_topology
+from services.planning.machine import (
+    described,
+    device_of_description,
+    hardware_of,
+    has_bf16,
+    link_of,
+    read_description,
+    read_topology,
+)
 from services.runs import process
 from services.text import explain
 
@@ -122,6 +130,10 @@ def test_a_description_may_be_short_and_hold_notes() -> None:
         ("gpus.0", {"gpus": [{"name": "x", "memory_gib": 8, "free_gib": 9}]}),
         ("gpu", {"gpu": []}), ("gpus", {"gpus": 4}), ("nodes", {"nodes": 0}),
         ("memory_gb", {"gpus": [{"name": "x", "memory_gib": 8, "memory_gb": 8}]}),
+        ("free", {"gpus": [{"name": "x", "memory_gib": 8, "free": 7}]}),
+        ("gpus", {"gpus": {"name": "x", "memory_gib": 8}}), ("cores", {"cores": True}),
+        ("gpus.0.kind", {"gpus": [{"name": "x", "memory_gib": 8, "kind": "tpu"}]}),
+        ("host_free_gib", {"host_free_gib": 500}),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_description_is_named(field: str, change: dict[str, Any]) -> None:
@@ -129,6 +141,13 @@ def test_what_is_wrong_with_a_description_is_named(field: str, change: dict[str,
         described({**FOUR, **change})
     assert (caught.value.code, caught.value.values["field"]) == ("machine_field", field)
     assert explain(caught.value, "en") != explain(caught.value, "zh")
+
+
+def test_a_description_may_say_what_kind_a_card_is() -> None:
+    card = {"name": "X1", "memory_gib": 64}
+    told = described({"gpus": [{**card, "kind": "npu"}], "host_memory_gib": 64, "cores": 8})
+    assert told.gpus[0].kind == "npu" and device_of_description(told).visible_variable == "ASCEND_RT_VISIBLE_DEVICES"
+    assert described({"gpus": [card], "host_memory_gib": 64, "cores": 8}).gpus[0].kind == "gpu"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "4", '"x"'])

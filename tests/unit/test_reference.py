@@ -154,6 +154,43 @@ def test_an_adapters_own_flags_win_over_its_bases(models: Models, tiny_model: Pa
     assert models.find(str(folder)).source.flags == {"model_type": "qwen2", "template": "qwen"}
 
 
+def split(folder: Path, base: Path, **args: Any) -> Path:
+    """A PiSSA checkpoint as ms-swift writes it, with what was learnt as a plain LoRA beside it."""
+    adapter(folder, str(base))
+    adapter(folder / "converted" / "default", str(base))
+    (folder / "adapter_config.json").write_text(json.dumps({"init_lora_weights": "pissa_niter_4", "r": 8}))
+    (folder / "args.json").write_text(json.dumps({"model": str(base), **args}))
+    return folder
+
+
+def test_an_adapter_that_splits_its_base_is_used_as_the_plain_lora_beside_it(
+    models: Models, tiny_model: Path, tmp_path: Path
+) -> None:
+    folder = split(tmp_path / "checkpoint-4", tiny_model, system="Be brief.", agent_template=None)
+    source = models.find(str(folder)).source
+    assert (source.model, source.adapter) == (str(tiny_model), str(folder / "converted" / "default"))
+    assert source.flags == {"model_type": "llama", "template": "chatml", "system": "Be brief."}
+
+
+@pytest.mark.parametrize("fault", ["resumed", "continued", "no weights", "torn", "plain start"])
+def test_a_plain_lora_that_does_not_hold_all_that_was_learnt_is_not_used(
+    models: Models, tiny_model: Path, tmp_path: Path, fault: str
+) -> None:
+    went_on: dict[str, dict[str, Any]] = {
+        "resumed": {"resume_from_checkpoint": "/runs/checkpoint-2"}, "continued": {"adapters": ["/other"]},
+    }  # fmt: skip
+    folder = split(tmp_path / "checkpoint-4", tiny_model, **went_on.get(fault, {}))
+    weights = folder / "converted" / "default" / "adapter_model.safetensors"
+    if fault == "no weights":
+        weights.unlink()
+    elif fault == "torn":
+        header = json.dumps({"a": {"dtype": "F32", "shape": [25], "data_offsets": [0, 100]}}).encode()
+        weights.write_bytes(len(header).to_bytes(8, "little") + header + bytes(50))
+    elif fault == "plain start":
+        (folder / "adapter_config.json").write_text(json.dumps({"init_lora_weights": True}))
+    assert models.find(str(folder)).source.adapter == str(folder)
+
+
 def test_an_adapter_may_be_given_its_base(models: Models, tiny_model: Path, tmp_path: Path) -> None:
     for name, base in [("nameless", None), ("moved", "/gone/model")]:
         folder = str(adapter(tmp_path / name, base))

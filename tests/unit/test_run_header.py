@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from gui.export_tab import hint
 from gui.run_header import delete_question, header_html
 from gui.run_view import Shown, refresh
 from gui.sidebar import RUNS_SHOWN, Sidebar, refresh_sidebar, run_label
@@ -124,3 +125,13 @@ def test_the_list_says_how_many_runs_it_has_no_room_for(services: Services, more
     assert ("3 older" in beside) == bool(more)
     again = refresh_sidebar(services, seen, None, "en")
     assert [update.get("__type__") for update in again[1:3]] == ["update", "update"], "nothing is sent twice"
+
+
+def test_an_export_tab_with_nothing_to_merge_says_what_to_do_first(services: Services) -> None:
+    assert "Train something with LoRA first" in hint(services, "en")
+    record = make(services, state=RunState.SUCCEEDED, about={"tuner": "lora"})
+    checkpoint = services.runs.folder(record.id).path / "output" / "v0-1" / "checkpoint-2"
+    checkpoint.mkdir()
+    for name in ("adapter_model.safetensors", "trainer_state.json"):
+        (checkpoint / name).write_text("{}")
+    assert hint(services, "en") == gr.skip()

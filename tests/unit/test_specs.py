@@ -44,7 +44,8 @@ def test_the_command_is_rlhf_where_its_type_is_given() -> None:
 
 @pytest.mark.parametrize(
     ("given", "devices"),
-    [(0, ("0",)), ("0,2", ("0", "2")), ([1, "3"], ("1", "3")), (" 1 , 2 ", ("1", "2")), (None, None)],
+    [(0, ("0",)), ("0,2", ("0", "2")), ([1, "3"], ("1", "3")), (" 1 , 2 ", ("1", "2")), (None, None),
+     ([0, "0", 1], ("0", "1")), ([], None), ("", None)],
 )
 def test_devices_may_be_written_in_many_ways(given: object, devices: tuple[str, ...] | None) -> None:
     assert train_spec({"devices": given}).devices == devices
