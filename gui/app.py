@@ -91,7 +91,7 @@ def build_app(services: Services) -> gr.Blocks:
         runs.change(None, None, None, js=SHOW_RUN)
         runs.change(on_select, [runs, view.shown], [*view.refreshed, view.message], **PRIVATE)
         trainings.wire(training, services, runs)
-        datasets.wire(dataset, services, runs)
+        datasets.wire(dataset, services, runs, app)
         exports.wire(export, services, runs)
         views.wire(view, services, runs)
 

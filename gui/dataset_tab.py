@@ -34,6 +34,8 @@ from services.errors import Refused, TuneDeskError
 from services.specs import SAMPLE, STARTER, AuditSpec
 from services.text import say
 
+SEVERAL: dict[str, Any] = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "always_last"}
+"""For what goes on for a while and may be asked again meanwhile, by any number of sessions."""
 USUAL_BATCH = 16
 """Rows a step, for the figures about tokens."""
 
@@ -142,13 +144,16 @@ def dataset_tab(services: Services) -> DatasetTab:
     return tab
 
 
+def _looking(tab: DatasetTab, services: Services, mapped: bool = False) -> Callable[..., Iterator[dict[Any, Any]]]:
+    """The callback that checks what is chosen; ``mapped``: with what the header says of the columns."""
+
+    def on_look(given: dict[Any, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
+        yield from _check(tab, services, _chosen(tab, given, mapped), lang_of(request))
+
+    return on_look
+
+
 def _wire(tab: DatasetTab, services: Services) -> None:
-    def checking(mapped: bool) -> Callable[..., Iterator[dict[Any, Any]]]:
-        def on_look(given: dict[Any, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
-            yield from _check(tab, services, _chosen(tab, given, mapped), lang_of(request))
-
-        return on_look
-
     def on_change(text: str | None, under_way: Checking | None) -> None:
         if under_way is not None and under_way.text != text:  # another data set was chosen meanwhile
             under_way.stop.set()
@@ -169,11 +174,10 @@ def _wire(tab: DatasetTab, services: Services) -> None:
         return {tab.upload: None, tab.source: gr.Dropdown(choices=dataset_choices(services), value=str(kept))}
 
     inputs = set(tab.asked)
-    several = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "always_last"}
-    gr.on(None, checking(False), inputs, tab.page, **several)  # when the page loads and whenever the source changes
-    gr.on([tab.task.input, tab.model.input, tab.max_length.submit, tab.check.click], checking(False), inputs, tab.page,
-          **several)  # fmt: skip
-    gr.on([role.input for role in tab.rows.roles], checking(True), inputs, tab.page, **several)
+    # by name: without triggers, whatever the check itself changes would start it again
+    asked = [tab.source.change, tab.task.input, tab.model.input, tab.max_length.submit, tab.check.click]
+    gr.on(asked, _looking(tab, services), inputs, tab.page, **SEVERAL)
+    gr.on([role.input for role in tab.rows.roles], _looking(tab, services, mapped=True), inputs, tab.page, **SEVERAL)
     tab.source.change(on_change, [tab.source, tab.checking], None, **PRIVATE)
     tab.cancel.click(on_cancel, tab.checking, None, **PRIVATE)
     tab.source.focus(lambda: gr.Dropdown(choices=dataset_choices(services)), None, tab.source, **PRIVATE)
@@ -188,8 +192,9 @@ def _wire_mend(tab: DatasetTab, services: Services) -> None:
     tab.mend.click(on_mend, {tab.source, tab.task, tab.fixes}, [tab.mended, tab.mend, tab.source], **several)
 
 
-def wire(tab: DatasetTab, services: Services, runs: gr.Radio) -> None:
-    """Connect what starts a run: a download, and counting the tokens of all rows."""
+def wire(tab: DatasetTab, services: Services, runs: gr.Radio, app: gr.Blocks) -> None:
+    """Check the sample when the page opens; connect what starts a run: a download, counting the tokens of all rows."""
+    app.load(_looking(tab, services), set(tab.asked), tab.page, **SEVERAL)
 
     def on_audit(given: dict[Any, Any], request: gr.Request) -> dict[Any, Any]:
         chosen, lang = _chosen(tab, given, mapped=False), lang_of(request)

@@ -95,3 +95,12 @@ def test_a_chinese_browser_reads_chinese_labels_states_and_errors(
     desk.see("run-header", re.compile("点击“继续”会从"))
     english = re.findall(r"[A-Za-z]{3,}(?: [a-z]{2,}){2,}", desk.text("sidebar") + desk.text("choices"))
     assert not english, "left in English"
+
+
+def test_an_idle_page_asks_for_nothing_but_its_tick(desk: Desk) -> None:
+    desk.page.wait_for_function("!document.querySelector('#dataset-verdict [role=progressbar]')", timeout=60_000)
+    desk.page.wait_for_timeout(3000)
+    asked: list[str] = []
+    desk.page.on("request", lambda request: asked.append(request.url))
+    desk.page.wait_for_timeout(5000)
+    assert len(asked) <= 14, "two requests a second"
