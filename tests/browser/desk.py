@@ -54,6 +54,9 @@ class Desk:
     def wait_until_filled(self) -> None:
         expect(self.page.locator("#machine .td-meter").first).to_be_visible(timeout=60_000)
         expect(self.page.locator("#run-header > .html-container")).not_to_have_text("", timeout=60_000)
+        # a tick may fill those two first; what is typed before the form is there would be typed over
+        form = self.page.locator("#train-summary .td-facts, #train-message .td-card").first
+        expect(form).to_be_attached(timeout=60_000)
 
     def tab(self, name: str) -> None:
         self.page.get_by_role("tab", name=name, exact=True).click()
