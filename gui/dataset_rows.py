@@ -13,7 +13,7 @@ import gradio as gr
 from gui.charts import progress_bar
 from gui.rows_view import page_html, place_text
 from gui.watched import Watched
-from gui.words import PRIVATE, error_card, lang_of, t
+from gui.words import PRIVATE, SEVERAL, error_card, lang_of, t
 from services.datasets.formats import Task
 from services.datasets.pages import pages_of
 from services.datasets.report import Report
@@ -105,8 +105,7 @@ def wire(panel: RowsPanel) -> None:
     panel.previous.click(on_move(-1), panel.place, panel.page, **PRIVATE)
     panel.following.click(on_move(1), panel.place, panel.page, **PRIVATE)
     panel.number.submit(on_number, [panel.number, panel.place], panel.page, **PRIVATE)
-    several = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "always_last"}
-    panel.search.submit(on_search, [panel.search, panel.place], panel.page, **several)
+    panel.search.submit(on_search, [panel.search, panel.place], panel.page, **SEVERAL)
 
 
 def shown(panel: RowsPanel, place: Place, start: int, lang: str) -> dict[Any, Any]:

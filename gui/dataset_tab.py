@@ -20,7 +20,7 @@ from gui.fields import TASKS
 from gui.sidebar import selected
 from gui.tokens_view import tokens_html
 from gui.watched import Watched
-from gui.words import PRIVATE, card, error_card, lang_of, note, t
+from gui.words import PRIVATE, SEVERAL, card, error_card, lang_of, note, t
 from services.bootstrap import Services
 from services.datasets.audit import Audit
 from services.datasets.check import look
@@ -34,8 +34,6 @@ from services.errors import Refused, TuneDeskError
 from services.specs import SAMPLE, STARTER, AuditSpec
 from services.text import say
 
-SEVERAL: dict[str, Any] = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "always_last"}
-"""For what goes on for a while and may be asked again meanwhile, by any number of sessions."""
 USUAL_BATCH = 16
 """Rows a step, for the figures about tokens."""
 
@@ -188,8 +186,8 @@ def _wire_mend(tab: DatasetTab, services: Services) -> None:
     def on_mend(given: dict[Any, Any], request: gr.Request) -> Iterator[dict[Any, Any]]:
         yield from _mend(tab, services, given, lang_of(request))
 
-    several = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "once"}
-    tab.mend.click(on_mend, {tab.source, tab.task, tab.fixes}, [tab.mended, tab.mend, tab.source], **several)
+    tab.mend.click(on_mend, {tab.source, tab.task, tab.fixes}, [tab.mended, tab.mend, tab.source],
+                   **{**SEVERAL, "trigger_mode": "once"})  # fmt: skip
 
 
 def wire(tab: DatasetTab, services: Services, runs: gr.Radio, app: gr.Blocks) -> None:

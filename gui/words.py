@@ -19,6 +19,8 @@ from services.text import WORDS, explain, say
 
 PRIVATE: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "show_progress_on": []}
 """For every callback: not listed as an endpoint, and no flicker."""
+SEVERAL: dict[str, Any] = {**PRIVATE, "concurrency_limit": None, "trigger_mode": "always_last"}
+"""For what goes on for a while and may be asked again meanwhile, by any number of sessions."""
 CHINESE_LOCALES = ("zh", "zh-CN", "zh-TW", "zh-HK", "zh-SG")
 _forced: list[str] = []
 

@@ -65,7 +65,7 @@ class Plan:
     def __str__(self) -> str:
         """The command as a person can paste it into a shell."""
         env = [f"{name}={shlex.quote(value)}" for name, value in sorted(self.env.items())]
-        commands = [" \\\n".join([*env, _wrapped(argv)]) for argv in (self.argv, self.then) if argv]
+        commands = [" \\\n".join([*env, wrapped(argv)]) for argv in (self.argv, self.then) if argv]
         return " \\\n&& ".join(commands)
 
     def as_json(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
     )
 
 
-def _wrapped(argv: tuple[str, ...]) -> str:
+def wrapped(argv: tuple[str, ...]) -> str:
     """Quoted for a shell, one flag with its values a line."""
     lines: list[str] = []
     for word in argv:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from services.models.facts import ModelFacts
 from services.planning.setup import Attention, Dtype, Hardware, Setup
+from services.swift.argument import words
 from services.swift.methods import GENERATIONS, MEGATRON, method_of
 
 FLASH = ("flash_attn", "flash_attention_2", "flash_attention_3", "flash_attention_4")
@@ -53,7 +54,7 @@ def setup_of(
         rlhf_type=method.rlhf_type,
         tuner=tuner,
         rank=number(settings, "lora_rank", default=8),
-        target_modules=_words(settings.get("target_modules")) or ("all-linear",),
+        target_modules=tuple(words(settings.get("target_modules"))) or ("all-linear",),
         trained_share=1 - float(settings.get("freeze_parameters_ratio") or 0) if tuner == "full" else 1.0,
         quant_method=settings.get("quant_method"),
         quant_bits=_quant_bits(settings),
@@ -135,9 +136,3 @@ def _mixed(settings: Mapping[str, Any], dtype: Dtype) -> bool:
 def _quant_bits(settings: Mapping[str, Any]) -> int | None:
     bits = settings.get("quant_bits")
     return int(bits) if isinstance(bits, int | str) and str(bits).isdigit() else None
-
-
-def _words(value: object) -> tuple[str, ...]:
-    if isinstance(value, list | tuple):
-        return tuple(str(one) for one in value)
-    return (str(value),) if value else ()

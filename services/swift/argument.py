@@ -155,6 +155,11 @@ def _allowed(argument: Argument) -> str:
     return ", ".join(str(choice) for choice in argument.choices)
 
 
+def words(value: object) -> list[str]:
+    """The words of a value that may be one or several; none for what is empty."""
+    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)] if value else []
+
+
 def short(value: object) -> str:
     """The beginning of ``value``, for a sentence."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

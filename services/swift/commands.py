@@ -13,6 +13,7 @@ from services.errors import Refused
 from services.plan import Plan, Slot, partial_of
 from services.specs import MergeSpec, ServeSpec, TrainSpec
 from services.swift import catalogue
+from services.swift.argument import words
 
 DEEPSPEED = ("zero0", "zero1", "zero2", "zero3", "zero2_offload", "zero3_offload")
 """The DeepSpeed configurations that ms-swift brings."""
@@ -155,8 +156,8 @@ def _resumed(launch: Launch, checkpoint: str) -> dict[str, Any]:
 def _plugins(given: Mapping[str, Any]) -> dict[str, Any]:
     """Saving on request; Megatron's trainer takes no callbacks of transformers."""
     return {
-        "external_plugins": [str(SAVE_ON_STOP), *_words(given.get("external_plugins"))],
-        "callbacks": ["save_on_stop", *_words(given.get("callbacks"))],
+        "external_plugins": [str(SAVE_ON_STOP), *words(given.get("external_plugins"))],
+        "callbacks": ["save_on_stop", *words(given.get("callbacks"))],
     }
 
 
@@ -183,10 +184,6 @@ def resumed(plan: Plan, checkpoint: str) -> Plan:
         else:
             words += [f"--{name}", value]
     return replace(plan, argv=tuple(words))
-
-
-def _words(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)] if value else []
 
 
 def cpu_precision(device: Device) -> dict[str, Any]:

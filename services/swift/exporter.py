@@ -14,7 +14,7 @@ from typing import Any, Literal
 import yaml
 
 from services.errors import Refused
-from services.plan import Plan, Slot
+from services.plan import Plan, Slot, wrapped
 from services.specs import TrainSpec
 from services.swift import catalogue
 from services.swift.argument import Argument, typed
@@ -95,7 +95,7 @@ def as_shell(script: Script) -> str:
     lines += ["", *(f"export {name}={shlex.quote(value)}" for name, value in sorted(plan.env.items()))]
     commands = [argv for argv in (plan.argv, plan.then) if argv]
     for argv in commands:
-        lines += ["", _wrapped(argv)]
+        lines += ["", wrapped(argv)]
     return "\n".join(lines) + "\n"
 
 
@@ -165,18 +165,6 @@ def mark(script: Script) -> Mark:
     flat = {"command": script.spec.command, **script.spec.flat()}
     written = {flag.name: [text.value for text in flag.values] for flag in script.flags}
     return Mark(script.command, flat, written, dict(script.plan.env))
-
-
-def _wrapped(argv: tuple[str, ...]) -> str:
-    """The command for a shell, one flag with its values a line."""
-    lines: list[str] = []
-    for word in argv:
-        quoted = shlex.quote(word)
-        if word.startswith("--") or not lines:
-            lines.append(quoted)
-        else:
-            lines[-1] += " " + quoted
-    return " \\\n  ".join(lines)
 
 
 def _native(text: str) -> object:

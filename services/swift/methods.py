@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from services.errors import Refused
+from services.swift.argument import words
 
 Learns = Literal["sft", "pt", "preference", "kto", "prompts"]
 """What a row holds: a conversation, plain text, two answers to compare, one judged answer, a question alone."""
@@ -288,7 +289,7 @@ def _check_grpo(settings: Mapping[str, Any], processes: int) -> None:
         raise Refused("generations_do_not_divide", generations=generations, total=total, fitting=fitting)
     if settings.get("truncation_strategy") not in (None, "left", "delete"):
         raise Refused("grpo_truncation", given=settings["truncation_strategy"])
-    if "soft_overlong" in _words(settings.get("reward_funcs")) and not settings.get("soft_cache_length"):
+    if "soft_overlong" in words(settings.get("reward_funcs")) and not settings.get("soft_cache_length"):
         raise Refused("soft_overlong_length")
 
 
@@ -310,7 +311,3 @@ def _check_teacher(settings: Mapping[str, Any]) -> None:
         raise Refused("teacher_server_topk")
     if settings.get("use_liger_kernel") and not (server or settings.get("teacher_model")):
         raise Refused("liger_needs_teacher")
-
-
-def _words(value: object) -> list[str]:
-    return [str(one) for one in value] if isinstance(value, list | tuple) else [str(value)] if value else []
