@@ -34,9 +34,7 @@ from services.target_specs import HERE, AnyTarget, Ssh
 from services.targets import placement
 from services.targets.check import NodeReport, check_nodes, refuse_unfit
 from services.targets.placement import hardware_there, node_count, of_node, placed, refuse_unreachable
-from services.units import human_bytes
-
-GIB = 1 << 30
+from services.units import GIB, human_bytes
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ import math
 
 from services.text import say
 
+GIB = 1 << 30
+"""Bytes."""
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 COUNTS = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
 HUGE = 1e12

@@ -59,11 +59,6 @@ def stream(
             raise
 
 
-def complete(base_url: str, model: str, messages: Sequence[Mapping[str, Any]], **options: Any) -> str:
-    """The whole answer; ``options`` and errors are those of ``stream``."""
-    return "".join(stream(base_url, model, messages, **options))
-
-
 def models(base_url: str) -> list[str]:
     """The names the server answers to, the base model first. Raises Failed as ``stream`` does."""
     with _answer(base_url, "models", None, Event(), read_s=10) as response:

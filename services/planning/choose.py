@@ -17,8 +17,8 @@ from services.planning.search import AS_FAST, Candidate, Look
 from services.planning.setup import Hardware, Memory, Setup
 from services.specs import TrainSpec
 from services.swift import catalogue, commands
+from services.units import GIB
 
-GIB = 1 << 30
 EXPECTED_TOKENS = 512
 """Of a row whose data set was not checked."""
 RUNNERS_UP = 5

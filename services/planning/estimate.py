@@ -13,8 +13,8 @@ from services.models.facts import ModelFacts
 from services.planning.activations import activation_bytes, layer_bytes, logits_bytes, moving_bytes
 from services.planning.case import WITH_REFERENCE, Case
 from services.planning.setup import Memory, Setup
+from services.units import GIB
 
-GIB = 1 << 30
 MASTER_BYTES = 4
 """The float32 copy of a trained parameter that DeepSpeed and Megatron keep (ZeRO, section 3.1)."""
 STATES = {"adafactor": 0.02, "sgd": 0.0, "adagrad": 0.5, "rmsprop": 0.5, "lion": 0.5, "muon": 0.5, "galore": 0.25,

@@ -17,8 +17,8 @@ from services.hardware.machine import Machine
 from services.planning.setup import Gpu, Hardware
 from services.runs import process
 from services.swift.commands import Device
+from services.units import GIB
 
-GIB = 1 << 30
 WITHOUT_BF16 = re.compile(
     r"\b(V100|GV100|P100|GP100|P40|P4|K80|K40|M40|M60|T4|T4G|T40|T10)\b|TITAN|GTX|RTX 20\d\d"
     r"|RTX [4568]000(?!.*\bada)|Quadro|Tesla [PVKMT]\d|910A|910Pro",

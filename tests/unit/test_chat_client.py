@@ -13,11 +13,16 @@ import httpx
 import pytest
 
 from services.chat import client
-from services.chat.client import complete, models, stream
+from services.chat.client import models, stream
 from services.errors import Failed
 from services.text import explain
 
 ASK = [{"role": "user", "content": "你是谁？"}]
+
+
+def complete(base_url: str, model: str, messages: Any, **options: Any) -> str:
+    """The whole answer."""
+    return "".join(stream(base_url, model, messages, **options))
 
 
 class Handler(BaseHTTPRequestHandler):
