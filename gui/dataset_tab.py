@@ -172,9 +172,6 @@ def _wire(tab: DatasetTab, services: Services) -> None:
         return {tab.upload: None, tab.source: gr.Dropdown(choices=dataset_choices(services), value=str(kept))}
 
     inputs = set(tab.asked)
-    # by name: without triggers, whatever the check itself changes would start it again
-    asked = [tab.source.change, tab.task.input, tab.model.input, tab.max_length.submit, tab.check.click]
-    gr.on(asked, _looking(tab, services), inputs, tab.page, **SEVERAL)
     gr.on([role.input for role in tab.rows.roles], _looking(tab, services, mapped=True), inputs, tab.page, **SEVERAL)
     tab.source.change(on_change, [tab.source, tab.checking], None, **PRIVATE)
     tab.cancel.click(on_cancel, tab.checking, None, **PRIVATE)
@@ -192,7 +189,9 @@ def _wire_mend(tab: DatasetTab, services: Services) -> None:
 
 def wire(tab: DatasetTab, services: Services, runs: gr.Radio, app: gr.Blocks) -> None:
     """Check the sample when the page opens; connect what starts a run: a download, counting the tokens of all rows."""
-    app.load(_looking(tab, services), set(tab.asked), tab.page, **SEVERAL)
+    # by name: without triggers, whatever the check itself changes would start it again; in one, so that none overtakes
+    asked = [app.load, tab.source.change, tab.task.input, tab.model.input, tab.max_length.submit, tab.check.click]
+    gr.on(asked, _looking(tab, services), set(tab.asked), tab.page, **SEVERAL)
 
     def on_audit(given: dict[Any, Any], request: gr.Request) -> dict[Any, Any]:
         chosen, lang = _chosen(tab, given, mapped=False), lang_of(request)
